@@ -1,0 +1,65 @@
+"""The task queues. A message is a doorbell: it carries an id, may be lost, and is safe to answer twice."""
+
+import os
+from typing import Any
+
+from celery import Celery
+from kombu import Queue
+
+from muster.config.env import env
+from muster.config.parts import exists
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "muster.config.settings")
+
+QUEUES = ("cycle", "preview", "kube", "default")
+
+# name of the task: seconds between two rings
+BEATS = {
+    "muster.cycle.tasks.tick": 5.0,
+    "muster.kube.tasks.sweep": 5.0,
+    "muster.common.tasks.prune_events": 60.0,
+}
+
+
+def _schedule() -> dict[str, dict[str, Any]]:
+    return {
+        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
+        for task, seconds in BEATS.items()
+        if exists(task.rpartition(".")[0])
+    }
+
+
+def queue_of(task: str) -> str:
+    """`muster.kube.tasks.sweep` goes to the queue `kube`; apps without a queue of their own to `default`."""
+    app_name = task.split(".")[1] if task.startswith("muster.") else ""
+    return app_name if app_name in QUEUES else "default"
+
+
+def _route(name: str, *_args: object, **_kwargs: object) -> dict[str, str]:
+    return {"queue": queue_of(name)}
+
+
+app = Celery("muster")
+app.conf.update(
+    broker_url=env().broker,
+    broker_connection_retry_on_startup=True,
+    broker_transport_options={"socket_timeout": 15, "socket_connect_timeout": 5, "health_check_interval": 25},
+    task_queues=[Queue(name) for name in QUEUES],
+    task_default_queue="default",
+    task_routes=(_route,),
+    task_serializer="json",
+    accept_content=["json"],
+    result_serializer="json",
+    task_ignore_result=True,
+    # Early: a task that was killed is not brought back by redelivery but by the next beat.
+    task_acks_late=False,
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    worker_redirect_stdouts=False,
+    timezone="UTC",
+    beat_schedule=_schedule(),
+    beat_schedule_filename=str(env().data_dir / "beat-schedule"),
+)
+# Read by Celery's Django fix-up: keep one connection over many tasks in workers that have no pool.
+app.conf.CELERY_DB_REUSE_MAX = 500
+app.autodiscover_tasks()

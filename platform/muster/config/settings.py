@@ -1,0 +1,212 @@
+"""Django's settings. What differs between installations comes from `env.py`; the rest is decided here."""
+
+from pathlib import Path
+
+import dj_database_url
+from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
+
+from muster.config import logs
+from muster.config.env import ROOT, env
+
+MUSTER = env()
+
+BASE_DIR = Path(__file__).resolve().parents[1]
+SECRET_KEY = MUSTER.signing_key()
+DEBUG = MUSTER.debug
+ALLOWED_HOSTS = MUSTER.allowed_hosts
+CSRF_TRUSTED_ORIGINS = MUSTER.trusted_origins
+
+OUR_APPS = [
+    "common",
+    "audit",
+    "accounts",
+    "clusters",
+    "quotas",
+    "workloads",
+    "placements",
+    "cycle",
+    "preview",
+    "kube",
+    "realtime",
+    "web",
+]
+
+INSTALLED_APPS = [
+    "unfold",
+    "unfold.contrib.filters",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "knox",
+    "django_filters",
+    "django_htmx",
+    "django_cotton.apps.SimpleAppConfig",
+    "django_vite",
+    "channels",
+    "tree_queries",
+    "pgtrigger",
+    *(f"muster.{name}" for name in OUR_APPS if (BASE_DIR / name / "__init__.py").is_file()),
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "muster.config.middleware.ScopedCSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "muster.config.urls"
+ASGI_APPLICATION = "muster.config.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+APPEND_SLASH = True
+FORCE_SCRIPT_NAME = MUSTER.path_prefix or None
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "web" / "templates"],
+        "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django_cotton.cotton_loader.Loader",
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
+            "builtins": ["django_cotton.templatetags.cotton"],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- database -------------------------------------------------------------------------------------------------
+
+# Threads that come and go (web, the executor) share a pool; a process with one thread keeps its connection.
+_POOL_SIZES = {"web": {"min_size": 2, "max_size": 16}, "kube": {"min_size": 2, "max_size": 40}}
+_pool = _POOL_SIZES.get(MUSTER.process)
+
+_connection_options: dict[str, object] = {"application_name": f"muster-{MUSTER.process}"}
+if _pool:
+    _connection_options["pool"] = _pool
+
+DATABASES = {
+    "default": {
+        **dj_database_url.parse(MUSTER.postgres),
+        "CONN_HEALTH_CHECKS": True,
+        "CONN_MAX_AGE": 0 if _pool else None,
+        "OPTIONS": _connection_options,
+    }
+}
+
+# --- people ---------------------------------------------------------------------------------------------------
+
+AUTH_USER_MODEL = "accounts.User"
+KNOX_TOKEN_MODEL = "accounts.ApiToken"
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "/"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_I18N = False
+USE_TZ = True
+
+# --- files and pages ------------------------------------------------------------------------------------------
+
+FRONTEND_DIST = ROOT / "frontend" / "dist"
+STATIC_URL = f"{MUSTER.path_prefix}/static/"
+STATIC_ROOT = MUSTER.data_dir / "static"
+STATICFILES_DIRS = [FRONTEND_DIST] if FRONTEND_DIST.is_dir() else []
+STORAGES = {
+    "default": {
+        "BACKEND": "django.core.files.storage.FileSystemStorage",
+        "OPTIONS": {"location": MUSTER.data_dir / "files"},
+    },
+    # Vite has hashed the names already; the Manifest storage would hash them a second time.
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+[-.][0-9A-Za-z_-]{8,12}\.(js|css|woff2)$"
+DJANGO_VITE = {"default": {"dev_mode": False, "manifest_path": FRONTEND_DIST / ".vite" / "manifest.json"}}
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "object-src": [NONE],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+ADMIN_SECURITY_POLICY = {
+    "script-src": [SELF, UNSAFE_INLINE, UNSAFE_EVAL],
+    "style-src": [SELF, UNSAFE_INLINE],
+}
+# Pages say themselves when the front end was not built; the REST interface works without it.
+SILENCED_SYSTEM_CHECKS = ["django_vite.W001"]
+
+X_FRAME_OPTIONS = "DENY"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SESSION_COOKIE_SAMESITE = "Lax"
+UNFOLD = {"SITE_TITLE": "Muster", "SITE_HEADER": "Muster"}
+
+# --- REST -----------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "knox.auth.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Muster",
+    "DESCRIPTION": "Shares Kubernetes GPU clusters between teams.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- logs -----------------------------------------------------------------------------------------------------
+
+LOGGING = logs.configure(log_format=MUSTER.log_format, level=MUSTER.log_level)
