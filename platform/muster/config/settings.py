@@ -105,13 +105,17 @@ TEMPLATES = [
 _POOL_SIZES = {"web": {"min_size": 2, "max_size": 16}, "kube": {"min_size": 2, "max_size": 40}}
 _pool = _POOL_SIZES.get(MUSTER.process)
 
-_connection_options: dict[str, object] = {"application_name": f"muster-{MUSTER.process}"}
+_database = dj_database_url.parse(MUSTER.postgres)
+_connection_options: dict[str, object] = {
+    **_database.get("OPTIONS", {}),
+    "application_name": f"muster-{MUSTER.process}",
+}
 if _pool:
     _connection_options["pool"] = _pool
 
 DATABASES = {
     "default": {
-        **dj_database_url.parse(MUSTER.postgres),
+        **_database,
         "CONN_HEALTH_CHECKS": True,
         "CONN_MAX_AGE": 0 if _pool else None,
         "OPTIONS": _connection_options,

@@ -1,0 +1,1 @@
+"""`muster up`: engines, migrations, the demo cluster and every process, under one supervisor."""
