@@ -14,9 +14,6 @@ def main() -> None:
     from muster.config.env import BadEnvironmentError
 
     try:
-        # Shared tasks must find our broker, not Celery's default app.
-        from muster.config import celery  # noqa: F401
-
         execute_from_command_line(sys.argv)
     except BadEnvironmentError as error:
         sys.exit(str(error))

@@ -1,1 +1,1 @@
-"""Settings, addresses and entry points. Importing it makes Celery's app the current one."""
+"""Settings, addresses and entry points."""

@@ -6,6 +6,9 @@ import dj_database_url
 from csp.constants import NONE, SELF, UNSAFE_EVAL, UNSAFE_INLINE
 
 from muster.config import logs
+
+# Whoever loads the settings may ring a bell: shared tasks must find our broker, not Celery's default app.
+from muster.config.celery import app as celery_app  # noqa: F401
 from muster.config.env import ROOT, env
 
 MUSTER = env()
