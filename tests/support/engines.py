@@ -46,7 +46,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
 def _start(engine: Postgres | Redis, log: Path) -> subprocess.Popen[bytes]:
     engine.prepare()
     with log.open("wb") as output:
-        process = subprocess.Popen(engine.command(), stdout=output, stderr=output, start_new_session=True)
+        command = [*engine.prefix(), *engine.command()]
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
     if not wait_until(engine.answers, seconds=SECONDS_TO_START, process=process):
         process.kill()
         raise pytest.UsageError(f"{type(engine).__name__} did not start:\n{log.read_text()}")

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery
-from kombu import Queue
+from kombu import Exchange, Queue
 
 from muster.config.env import env
 from muster.config.parts import exists
@@ -44,8 +44,11 @@ app.conf.update(
     broker_url=env().broker,
     broker_connection_retry_on_startup=True,
     broker_transport_options={"socket_timeout": 15, "socket_connect_timeout": 5, "health_check_interval": 25},
-    task_queues=[Queue(name) for name in QUEUES],
+    # Each with its own key: by default all would be bound to the same one, and get every message.
+    task_queues=[Queue(name, Exchange("muster"), routing_key=name) for name in QUEUES],
     task_default_queue="default",
+    task_default_exchange="muster",
+    task_default_routing_key="default",
     task_routes=(_route,),
     task_serializer="json",
     accept_content=["json"],

@@ -130,6 +130,14 @@ class Env(BaseSettings):
             return f"redis+socket://{path}?virtual_host={database}"
         return self.redis
 
+    @property
+    def address(self) -> str:
+        """Where a browser on this machine finds the pages, with a slash at the end."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(
+            self.host, f"[{self.host}]" if ":" in self.host else self.host
+        )
+        return f"http://{host}:{self.port}{self.path_prefix}/"
+
     def signing_key(self) -> str:
         """The key Django signs with: as given, else one made once and kept in the data directory."""
         return self.secret_key or _kept_key(self.data_dir / "secret_key")

@@ -125,6 +125,8 @@ DATABASES = {
     }
 }
 
+REDIS_URL = MUSTER.redis
+
 # --- people ---------------------------------------------------------------------------------------------------
 
 AUTH_USER_MODEL = "accounts.User"

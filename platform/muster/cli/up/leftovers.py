@@ -64,7 +64,7 @@ class Record:
 def sweep(record: Record, data_dir: Path, *, grace: float = 10.0) -> list[str]:
     """End what an earlier supervisor left, politely for `grace` seconds, then not. Returns what was found."""
     found = {entry.pid: entry.name for entry in record.read() if entry.is_alive()}
-    found = {pid: "a child process" for pid in _marked(data_dir)} | found
+    found = dict.fromkeys(_marked(data_dir), "a child process") | found
     identity = {pid: started for pid in found if (started := start_time(pid)) is not None}
     _signal(identity, signal.SIGTERM)
     deadline = time.monotonic() + grace

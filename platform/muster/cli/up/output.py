@@ -13,18 +13,18 @@ LARGEST_LOG = 10 * 2**20
 
 
 class Output:
-    """The terminal and the directory of log files of one supervisor."""
+    """The terminal and the directory of log files of one supervisor. What `hidden` names goes to its file only."""
 
-    def __init__(self, directory: Path, *, quiet: bool = False) -> None:
+    def __init__(self, directory: Path, *, hidden: frozenset[str] = frozenset()) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._quiet = quiet
+        self._hidden = hidden
         self._colours: dict[str, int] = {}
         self._is_terminal = sys.stdout.isatty()
 
     def say(self, name: str, line: str) -> None:
         """Show one line of the process `name` on the terminal."""
-        if self._quiet and name != "muster":
+        if name in self._hidden:
             return
         label = f"{name:>{NAME_WIDTH}} │ "
         if self._is_terminal:

@@ -20,6 +20,9 @@ LONGEST_DELAY = 15.0
 STEADY_AFTER = 20.0
 """Seconds after which a process counts as well, and its next restart is quick again."""
 
+DRAIN = 2.0
+"""Seconds in which the last lines of a process that has ended are read."""
+
 
 class StartError(Exception):
     """A process did not come up; the message names it and where its log is."""
@@ -92,11 +95,12 @@ class Keeper:
         assert self._process.stdout is not None
         copying = asyncio.create_task(self._output.follow(self.service.name, self._process.stdout))
         code = await self._process.wait()
-        # What it started must not outlive it: a second worker beside the orphans of the first would
-        # double the load, and their hold on the pipe would keep `follow` from ending.
+        # What it started must not outlive it: a second worker beside the orphans of the first doubles the load.
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        await copying
+        # A grandchild in a group of its own may hold the pipe open.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(copying, DRAIN)
         return code
 
 
