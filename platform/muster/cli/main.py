@@ -1,6 +1,5 @@
 """The command `muster`. A subcommand's module is imported when it is called: `muster plan` must not wait for Django."""
 
-import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -74,4 +73,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
