@@ -53,7 +53,9 @@ def _fetch(requirements: Path, home: Path, scratch: Path) -> None:
     if pip is None:
         sys.exit("bootstrap: no pip is here and none could be fetched: install python3-pip, or set PIP_INDEX_URL")
     command = [*pip, "install", "--quiet", "--no-deps", "--require-hashes", "-r", str(requirements)]
-    subprocess.run([*command, "--disable-pip-version-check", "--target", str(home)], check=True)
+    subprocess.run(
+        [*command, "--disable-pip-version-check", "--root-user-action=ignore", "--target", str(home)], check=True
+    )
     return None
 
 
