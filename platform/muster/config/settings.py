@@ -131,6 +131,8 @@ REDIS_URL = MUSTER.redis
 
 AUTH_USER_MODEL = "accounts.User"
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
+# knox's own migrations would make the table of the token model that ours replaces.
+MIGRATION_MODULES = {"knox": None}
 LOGIN_URL = "login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"

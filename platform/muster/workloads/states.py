@@ -1,7 +1,8 @@
 """`move`: the one function that writes the state of a Job or an Attempt.
 
-It checks `transitions` (which pair, by which cause), writes the row with its sched_rev raised, the JobEvent people read, the
-Events that pages watch and the Change that schedulers follow, all in the caller's transaction. Lock the row first where others may move it.
+It checks `transitions` (which pair, by which cause), writes the row with its sched_rev raised, the JobEvent that people
+read, the Events that pages watch and the Change that schedulers follow, all in the caller's transaction. Lock the row
+first where others may move it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from django.db import transaction
 from muster.common import clock
 from muster.common.choices import ChangeKind, EventKind
 from muster.common.errors import Conflict
-from muster.common.events import OVERVIEW, job_topic, jobs_topic, record_change, record_event
+from muster.common.events import OVERVIEW, job_topic, jobs_topic, queues_topic, record_change, record_event
 from muster.workloads.choices import FINAL_JOB_STATES, AttemptState, JobState
 from muster.workloads.models import Attempt, Job, JobEvent
 from muster.workloads.transitions import ATTEMPT_CAUSES, JOB_CAUSES
@@ -84,4 +85,5 @@ def publish_job(job: Job) -> None:
     """Tell every topic that shows this job that it changed."""
     record_event(job_topic(job.pk), EventKind.JOB, job.pk)
     record_event(jobs_topic(job.tenant_id), EventKind.JOB, job.pk)
+    record_event(queues_topic(job.cluster_id), EventKind.QUEUE, job.queue_id)
     record_event(OVERVIEW, EventKind.CLUSTER, job.cluster_id)
