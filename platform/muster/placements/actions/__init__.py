@@ -4,8 +4,8 @@ The executor claims and reports (`intents`, `progress`), the informer observes (
 and `settle` draws the conclusions.
 """
 
+from muster.placements.actions.ending import grace_of
 from muster.placements.actions.intents import (
-    LeaseLost,
     claim_intents,
     finish_intent,
     give_back_intents,
@@ -13,7 +13,8 @@ from muster.placements.actions.intents import (
     renew_lease,
     retry_intent,
 )
-from muster.placements.actions.observing import attempts_without_pods, observe_workers, record_orphans
+from muster.placements.actions.leases import LeaseLost
+from muster.placements.actions.observing import attempts_without_pods, live_attempt_ids, observe_workers, record_orphans
 from muster.placements.actions.progress import record_bound, record_created, refuse_placement, store_log
 from muster.placements.actions.seen import OrphanSeen, WorkerSeen
 from muster.placements.actions.settling import settle, settle_live
@@ -39,7 +40,9 @@ __all__ = [
     "fault_nodes",
     "finish_intent",
     "give_back_intents",
+    "grace_of",
     "is_unwinding",
+    "live_attempt_ids",
     "observe_workers",
     "order_node",
     "record_bound",

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from muster.common import clock
-from muster.common.errors import Conflict
+from muster.placements.actions.leases import update_mine
 from muster.placements.actions.settling import settle
 from muster.placements.choices import OPEN_INTENTS, IntentState
 from muster.placements.models import Intent, Placement, Stop
@@ -22,12 +22,6 @@ from muster.workloads.choices import AttemptState
 LEASE = dt.timedelta(seconds=60)
 FIRST_RETRY = dt.timedelta(seconds=1)
 LAST_RETRY = dt.timedelta(seconds=60)
-
-
-class LeaseLost(Conflict):
-    """Another process has taken over this intent."""
-
-    code = "lease_lost"
 
 
 def claim_intents(cluster_id: int, kinds: Sequence[type[Intent]], *, limit: int) -> list[Intent]:
@@ -62,9 +56,8 @@ def _due(kind: type[Intent], cluster_id: int, now: dt.datetime) -> QuerySet[Inte
     if kind is Stop:
         open_placement = Placement.objects.filter(attempt=OuterRef("attempt"), state__in=OPEN_INTENTS)
         rows = rows.exclude(Exists(open_placement))
-    if hasattr(kind, "attempt"):
-        rows = rows.select_related("attempt__job")
-    return rows
+    owner = "attempt__job" if issubclass(kind, Placement | Stop) else "cluster"
+    return rows.select_related(owner)
 
 
 def renew_lease(intent: Intent) -> bool:
@@ -92,7 +85,7 @@ def finish_intent(intent: Intent, state: str = IntentState.DONE) -> None:
 
     Raises LeaseLost when another process has it by now.
     """
-    _update_mine(intent, state=state, finished_at=clock.now(), lease_token=None, lease_until=None, last_error="")
+    update_mine(intent, state=state, finished_at=clock.now(), lease_token=None, lease_until=None, last_error="")
     if isinstance(intent, Placement | Stop):
         settle(intent.attempt_id)
 
@@ -100,7 +93,7 @@ def finish_intent(intent: Intent, state: str = IntentState.DONE) -> None:
 def retry_intent(intent: Intent, error: str, *, delay: dt.timedelta | None = None) -> None:
     """Give an intent back with what went wrong; due again after `delay`, by default 1 s · 2ⁿ, at most 60 s."""
     wait = delay if delay is not None else min(LAST_RETRY, FIRST_RETRY * 2 ** min(intent.tries, 10))
-    _update_mine(
+    update_mine(
         intent,
         state=IntentState.TODO,
         next_try=clock.now() + wait,
@@ -116,13 +109,3 @@ def give_back_intents(intents: Sequence[Intent]) -> None:
         type(intent)._default_manager.filter(pk=intent.pk, lease_token=intent.lease_token).update(
             state=IntentState.TODO, tries=F("tries") - 1, lease_token=None, lease_until=None
         )
-
-
-def _update_mine(intent: Intent, **columns: object) -> None:
-    mine = type(intent)._default_manager.filter(
-        pk=intent.pk, state=IntentState.DOING, lease_token=intent.lease_token, lease_token__isnull=False
-    )
-    if not mine.update(**columns):
-        raise LeaseLost
-    for name, value in columns.items():
-        setattr(intent, name, value)
