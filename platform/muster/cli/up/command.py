@@ -25,7 +25,7 @@ from muster.config.parts import exists
 EXIT_REFUSED = 2
 SECONDS_TO_HEALTH = 90.0
 ENGINES = frozenset({"postgres", "redis"})
-DEMO_SEED = "muster.web.management.commands.demo_seed"
+DEMO_SEED = "muster.workloads.management.commands.demo_seed"
 
 
 class RefusedError(Exception):
@@ -103,17 +103,20 @@ class _Up:
 
     async def _django(self, *arguments: str) -> None:
         """Run a management command to its end; what it prints goes to the terminal and its log."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *("-m", "django", *arguments),
-            env=os.environ | processes.environment(self._env, "command"),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
+        reading, writing = os.pipe()
         try:
-            assert process.stdout is not None
-            await self._output.follow(arguments[0], process.stdout)
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-m", "django", *arguments),
+                env=os.environ | processes.environment(self._env, "command"),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+            )
+        finally:
+            os.close(writing)
+        try:
+            await self._output.follow(arguments[0], reading)
             if await process.wait() != 0:
                 raise StartError(f"{arguments[0]} failed: see {self._output.log_of(arguments[0])}")
         finally:

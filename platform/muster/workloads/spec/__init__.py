@@ -6,7 +6,6 @@ text or dict ── reader ──► document ── checks ──► canonical(
 
 from muster.workloads.spec.canonical import canonical
 from muster.workloads.spec.checks import check
-from muster.workloads.spec.containers import container_of
 from muster.workloads.spec.errors import SpecInvalid
 from muster.workloads.spec.reader import Document, read
 from muster.workloads.spec.schema import SCHEMA, VERSION
@@ -19,7 +18,6 @@ __all__ = [
     "SpecInvalid",
     "canonical",
     "check",
-    "container_of",
     "gpus_wanted",
     "read",
     "roles_of",
