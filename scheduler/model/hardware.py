@@ -72,6 +72,13 @@ class NodeShape:
         if (self.model is None) != (count == 0):
             raise ValueError(f"shape {self.name}: a shape has a GPU model exactly when it has GPUs")
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.model, self.links, self.numa, self.switch, self.nics))
+
+    def __hash__(self) -> int:
+        return self._hash
+
     @property
     def gpu_count(self) -> int:
         return len(self.links)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from scheduler.model.columns import BoolArray, Columns, IntArray, MaskArray, ObjectArray
 from scheduler.model.hardware import GpuModel, NodeShape
+from scheduler.model.tables import DeviceNeed, Lookup
 
 HOST, NVLINK_DOMAIN = "host", "nvlink_domain"
 
@@ -71,6 +72,15 @@ class Layout:
         self.model_of: IntArray = _per_shape(numbers, self.shape_of)
         self.gpu_count: IntArray = _per_shape([s.gpu_count for s in self.shapes], self.shape_of)
         self.all_gpus: MaskArray = _per_shape([s.all_gpus for s in self.shapes], self.shape_of).astype(np.uint32)
+        self.kept: dict[Hashable, Any] = {}
+        """What plans derived from fixed facts alone (node masks, possibility), kept while no node changes."""
+
+    def lookup(self, need: DeviceNeed) -> Lookup:
+        """Device tables of all shapes for this need."""
+        if need not in self.kept:
+            self.kept[need] = Lookup(self.shapes, need)
+        found: Lookup = self.kept[need]
+        return found
 
     @cached_property
     def label_sets(self) -> tuple[list[Any], IntArray]:
@@ -79,6 +89,10 @@ class Layout:
     @cached_property
     def taint_sets(self) -> tuple[list[Any], IntArray]:
         return distinct(self.nodes.taints)
+
+    @cached_property
+    def image_sets(self) -> tuple[list[Any], IntArray]:
+        return distinct(self.nodes.images)
 
     @cached_property
     def domain_of(self) -> npt.NDArray[np.int64]:
@@ -98,6 +112,15 @@ class Layout:
     def domain_count(self) -> tuple[int, ...]:
         """Number of domains per level."""
         return tuple(int(row.max(initial=-1)) + 1 for row in self.domain_of)
+
+    @cached_property
+    def nic_reach(self) -> MaskArray:
+        """Masks of the GPUs with a NIC on their switch or NUMA node."""
+        return _per_shape([s.nic_reach for s in self.shapes], self.shape_of).astype(np.uint32)
+
+    @cached_property
+    def has_time_slices(self) -> bool:
+        return bool((self.nodes.replicas > 1).any())
 
     @cached_property
     def usable(self) -> BoolArray:

@@ -27,12 +27,12 @@ class Occupancy:
     memory: IntArray
     """[N] free bytes."""
     kind: npt.NDArray[np.uint8]
-    """[N, 16] DeviceKind in which the GPU is in use."""
-    milli: IntArray
+    """[N, 16] DeviceKind of GPUs that are in use in parts (SHARE, MIG, SLICE); 0 for all others."""
+    milli: npt.NDArray[np.int16]
     """[N, 16] thousandths in use (SHARE), or replicas in use (SLICE)."""
-    slices: MaskArray
-    """[N, 16] MIG memory slices in use."""
-    compute: IntArray
+    slices: npt.NDArray[np.uint8]
+    """[N, 16] mask of the MIG memory slices in use."""
+    compute: npt.NDArray[np.uint8]
     """[N, 16] MIG compute slices in use."""
     workers: IntArray
     """[N] workers of ours."""
@@ -55,9 +55,9 @@ def empty(layout: Layout, *, pristine: bool = False) -> Occupancy:
         cpu=cpu,
         memory=memory,
         kind=np.zeros((count, MAX_GPUS), dtype=np.uint8),
-        milli=np.zeros((count, MAX_GPUS), dtype=np.int64),
-        slices=np.zeros((count, MAX_GPUS), dtype=np.uint32),
-        compute=np.zeros((count, MAX_GPUS), dtype=np.int64),
+        milli=np.zeros((count, MAX_GPUS), dtype=np.int16),
+        slices=np.zeros((count, MAX_GPUS), dtype=np.uint8),
+        compute=np.zeros((count, MAX_GPUS), dtype=np.uint8),
         workers=np.zeros(count, dtype=np.int64),
         owner=np.full(count, NOBODY, dtype=np.int64),
     )
@@ -73,7 +73,7 @@ def occupy(layout: Layout, running: RunningJobs, workers: Workers) -> Occupancy:
     shapes, shape_of_job = distinct(running.shape)
     shape = shape_of_job[job]
     table = _role_table(shapes)
-    cpu, memory, kind, milli = (column[shape, workers.role] for column in table)
+    cpu, memory, kind = (column[shape, workers.role] for column in table)
     np.subtract.at(used.cpu, node, cpu)
     np.subtract.at(used.memory, node, memory)
     np.add.at(used.workers, node, 1)
@@ -82,38 +82,30 @@ def occupy(layout: Layout, running: RunningJobs, workers: Workers) -> Occupancy:
     used.free &= ~taken
     exclusive = np.array([s.exclusive for s in shapes])[shape]
     used.owner[node[exclusive]] = workers.job[exclusive]
-    _mark_gpus(used, node, workers.gpus, kind)
-    _add_shares(used, layout, shapes, _Parts(node, shape, workers, kind, milli))
+    _add_shares(used, layout, shapes, _Parts(node, shape, workers, kind))
     return used
 
 
 @dataclass(frozen=True)
 class _Parts:
-    """Per worker: node row, shape number, table row, kind and thousandths."""
+    """Per worker: node row, shape number, table row and kind."""
 
     node: IntArray
     shape: IntArray
     workers: Workers
     kind: IntArray
-    milli: IntArray
 
 
-def _role_table(shapes: list[JobShape]) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """[shapes, roles] CPU, memory, device kind and milli of one worker."""
+def _role_table(shapes: list[JobShape]) -> tuple[IntArray, IntArray, IntArray]:
+    """[shapes, roles] CPU, memory and device kind of one worker."""
     width = max(len(shape.roles) for shape in shapes)
-    columns = tuple(np.zeros((len(shapes), width), dtype=np.int64) for _ in range(4))
+    columns = tuple(np.zeros((len(shapes), width), dtype=np.int64) for _ in range(3))
     for row, shape in enumerate(shapes):
         for position, role in enumerate(shape.roles):
-            values = (role.cpu, role.memory, int(role.devices.kind), role.devices.milli)
+            values = (role.cpu, role.memory, int(role.devices.kind))
             for column, value in zip(columns, values, strict=True):
                 column[row, position] = value
-    return columns[0], columns[1], columns[2], columns[3]
-
-
-def _mark_gpus(used: Occupancy, node: IntArray, gpus: MaskArray, kind: IntArray) -> None:
-    for gpu in range(MAX_GPUS):
-        has = (gpus >> np.uint32(gpu) & 1).astype(bool)
-        used.kind[node[has], gpu] = kind[has]
+    return columns[0], columns[1], columns[2]
 
 
 def _add_shares(used: Occupancy, layout: Layout, shapes: list[JobShape], parts: _Parts) -> None:
@@ -126,6 +118,7 @@ def _add_shares(used: Occupancy, layout: Layout, shapes: list[JobShape], parts: 
         for gpu in range(MAX_GPUS):
             if not gpus >> gpu & 1:
                 continue
+            used.kind[node, gpu] = devices.kind
             if devices.kind == DeviceKind.SHARE:
                 used.milli[node, gpu] += devices.milli_on(model)
             elif devices.kind == DeviceKind.SLICE:
@@ -134,5 +127,5 @@ def _add_shares(used: Occupancy, layout: Layout, shapes: list[JobShape], parts: 
                 instance = instance_of(model.name, devices.profile)
                 if instance is None:
                     raise ValueError(f"{model.name} has no MIG profile {devices.profile}")
-                used.slices[node, gpu] |= np.uint32(instance.mask_at(int(parts.workers.mig_start[row])))
+                used.slices[node, gpu] |= np.uint8(instance.mask_at(int(parts.workers.mig_start[row])))
                 used.compute[node, gpu] += instance.compute

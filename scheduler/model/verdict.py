@@ -36,12 +36,14 @@ class Cause(StrEnum):
     TAINT = "taint"
     SELECTOR = "selector"
     MODEL = "model"
+    LEVEL = "level"
+    """Stands in no domain of the level asked for."""
+    EXCLUSIVE = "exclusive"
     GPUS = "gpus"
     CPU = "cpu"
     MEMORY = "memory"
     LINKS = "links"
     """No free GPU set that is joined, or has a NIC beside it, as required."""
-    EXCLUSIVE = "exclusive"
 
 
 @dataclass(frozen=True, slots=True)

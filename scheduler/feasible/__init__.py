@@ -1,0 +1,1 @@
+"""Filter plugins: how many workers of a role each node could take."""

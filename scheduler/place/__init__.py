@@ -1,0 +1,1 @@
+"""Where a gang goes: models, domains, hosts, devices, ranks."""

@@ -1,0 +1,56 @@
+"""Devices on a node by the kind asked for: how many workers find some, and which ones the next worker gets."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from scheduler.framework import UNLIMITED, Ask, Rows
+from scheduler.model.columns import FloatArray, IntArray
+from scheduler.model.jobs import DeviceKind
+from scheduler.model.nodes import Layout
+from scheduler.model.occupancy import Occupancy
+from scheduler.place import mig, share, time_slice, whole
+from scheduler.reserve.ledger import NO_DEVICES, Pick
+
+
+class DeviceRule(Protocol):
+    """One module per kind."""
+
+    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+        """Workers that find devices on each node, one after another."""
+        ...
+
+    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+        """0 = a fresh GPU would be opened; up to 100 = how well a GPU already shared suits."""
+        ...
+
+    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+        """Devices of the next worker; `taken`: GPUs of the node that its gang has already (time slices)."""
+        ...
+
+
+class _NoDevices:
+    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+        return np.full(len(used.free[rows]), UNLIMITED, dtype=np.int64)
+
+    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+        return np.zeros(len(used.free[rows]))
+
+    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+        return NO_DEVICES
+
+
+RULES: dict[DeviceKind, DeviceRule] = {
+    DeviceKind.NONE: _NoDevices(),
+    DeviceKind.WHOLE: whole.WholeGpus(),
+    DeviceKind.SHARE: share.SharedGpus(),
+    DeviceKind.MIG: mig.MigInstances(),
+    DeviceKind.SLICE: time_slice.TimeSlices(),
+}
+
+
+def rule_of(ask: Ask) -> DeviceRule:
+    """The rule for what this ask wants."""
+    return RULES[ask.role.devices.kind]

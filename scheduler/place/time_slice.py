@@ -1,0 +1,44 @@
+"""Time slices: a worker takes one replica on each of its GPUs; two workers of one gang never meet on one GPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from scheduler.framework import Ask, Rows
+from scheduler.model.columns import FloatArray, IntArray
+from scheduler.model.hardware import mask_of
+from scheduler.model.jobs import DeviceKind
+from scheduler.model.nodes import Layout
+from scheduler.model.occupancy import Occupancy
+from scheduler.place.share import BITS, allowed_bits
+from scheduler.reserve.ledger import Pick
+
+
+class TimeSlices:
+    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+        room: IntArray = _open(layout, used, ask, rows).sum(axis=1, dtype=np.int64) // max(1, ask.role.devices.count)
+        return room
+
+    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+        """The GPU with most replicas in use first."""
+        busiest = np.where(_open(layout, used, ask, rows), used.milli[rows], 0).max(axis=1)
+        score: FloatArray = np.minimum(busiest, 100).astype(np.float64)
+        return score
+
+    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+        could = np.flatnonzero(_open(layout, used, ask, np.array([row]))[0] & ~(taken >> BITS & 1).astype(np.bool_))
+        count = ask.role.devices.count
+        if len(could) < count:
+            return None
+        order = could[np.argsort(-used.milli[row, could], kind="stable")]
+        return Pick(DeviceKind.SLICE, mask_of(order[:count].tolist()))
+
+
+def _open(layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> npt.NDArray[np.bool_]:
+    """[rows, 16] GPUs with a replica left, on time-sliced nodes."""
+    replicas = layout.nodes.replicas[rows][:, None]
+    has_free = (used.free[rows][:, None] >> BITS & 1).astype(np.bool_)
+    sliced = (used.kind[rows] == DeviceKind.SLICE) & (used.milli[rows] < replicas)
+    could: npt.NDArray[np.bool_] = (has_free | sliced) & (replicas > 1) & allowed_bits(layout, ask, rows)
+    return could

@@ -1,0 +1,96 @@
+"""Room and sort key of every node for one ask, kept through a plan: only touched nodes are worked out again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scheduler.framework import UNLIMITED, Ask, Rows, Score
+from scheduler.model.columns import FloatArray, IntArray
+from scheduler.score.bands import FULL, Band, points
+
+if TYPE_CHECKING:
+    from scheduler.world import World
+
+NOWHERE = -1
+
+
+class View:
+    """`room` [N]: workers that fit. `key` [N]: precedence of the node for its next worker, NOWHERE where none fits."""
+
+    def __init__(self, world: World, ask: Ask) -> None:
+        self.world, self.ask = world, ask
+        self.fixed = world.fixed_mask(ask)
+        self.filters = [f for f in world.plugins.filters if not f.fixed and f.applies(ask)]
+        self.scores = world.plugins.scores_for(ask)
+        self.per_count = [band for band, uses in self.scores.items() if any(p.per_count for _, p, _ in uses)]
+        self.room: IntArray = np.zeros(len(self.fixed), dtype=np.int64)
+        self.key: IntArray = np.full(len(self.fixed), NOWHERE, dtype=np.int64)
+        everywhere = bool(self.fixed.all())
+        self._work_out(slice(None) if everywhere else np.flatnonzero(self.fixed))
+        self.seen = len(world.ledger.touched)
+
+    def refresh(self) -> None:
+        """Catch up with what was booked and returned since the last time."""
+        touched = self.world.ledger.touched
+        if self.seen == len(touched):
+            return
+        rows = touched[self.seen :]
+        self.seen = len(touched)
+        if len(rows) > 1:
+            rows = list(set(rows))
+        rows = [row for row in rows if self.fixed[row]]
+        if rows:
+            self._work_out(np.array(rows))
+
+    def best(self) -> int:
+        """The node for one worker, NOWHERE if there is none. Ties go to the node registered first."""
+        if not len(self.key):
+            return NOWHERE
+        row = int(self.key.argmax())
+        return row if self.key[row] >= 0 else NOWHERE
+
+    def key_for(self, rows: IntArray, workers: int) -> IntArray:
+        """Sort key of these nodes if `workers` of them go there together."""
+        key: IntArray = self.key[rows]
+        if workers == 1 or not self.per_count:
+            return key
+        for band in self.per_count:
+            key = key - self._band(band, rows, 1) + self._band(band, rows, workers)
+        return key
+
+    def _work_out(self, rows: Rows) -> None:
+        room = self.room_of(rows)
+        key = np.zeros(len(room), dtype=np.int64)
+        for band in self.scores:
+            key += self._band(band, rows, 1)
+        self.room[rows] = room
+        self.key[rows] = np.where(room > 0, key, NOWHERE)
+
+    def room_of(self, rows: Rows) -> IntArray:
+        """Workers that fit on each of these nodes, fixed filters left aside."""
+        room: IntArray | None = None
+        for plugin in self.filters:
+            more = plugin.room(self.world, self.ask, rows)
+            room = more if room is None else np.minimum(room, more)
+        if room is None:
+            return np.full(len(self.fixed[rows]), UNLIMITED, dtype=np.int64)
+        return np.maximum(room, 0)
+
+    def _band(self, band: Band, rows: Rows, workers: int) -> IntArray:
+        """Points of one band: its plugins' scores by weight."""
+        uses = self.scores[band]
+        if len(uses) == 1:
+            return points(band, _score(self.world, self.ask, rows, uses[0][1], workers))
+        total = sum(weight for weight, _, _ in uses)
+        scores = [weight / total * _score(self.world, self.ask, rows, plugin, workers) for weight, plugin, _ in uses]
+        return points(band, np.sum(scores, axis=0))
+
+
+def _score(world: World, ask: Ask, rows: Rows, plugin: Score, workers: int) -> FloatArray:
+    raw = plugin.score(world, ask, rows, workers)
+    normalize = getattr(plugin, "normalize", None)
+    if normalize is not None:
+        raw = normalize(raw)
+    return np.clip(raw, 0.0, FULL)

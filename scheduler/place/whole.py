@@ -1,0 +1,30 @@
+"""Whole GPUs: a lookup in the device tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scheduler.framework import Ask, Rows
+from scheduler.model.columns import FloatArray, IntArray
+from scheduler.model.jobs import DeviceKind
+from scheduler.model.nodes import Layout
+from scheduler.model.occupancy import Occupancy
+from scheduler.reserve.ledger import Pick
+
+
+class WholeGpus:
+    """Room is counted in whole GPUs alone; whether a set is joined as required is the links filter's question."""
+
+    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+        free = np.bitwise_count(used.free[rows]).astype(np.int64)
+        count = ask.role.devices.count
+        return free if count == 1 else free // count
+
+    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+        return np.zeros(len(used.free[rows]))
+
+    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+        lookup = layout.lookup(ask.need)
+        slot = lookup.slot(int(layout.shape_of[row]), int(used.free[row]))
+        chosen = int(lookup.chosen[slot])
+        return Pick(DeviceKind.WHOLE, chosen, quality=int(lookup.quality[slot])) if chosen else None

@@ -1,0 +1,1 @@
+"""Score plugins: which of the nodes that would do is best."""
