@@ -1,7 +1,9 @@
 """What the children say: every line to a file of its own, and to the terminal behind a coloured name."""
 
 import asyncio
+import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import BinaryIO
 
@@ -36,8 +38,16 @@ class Output:
         """The file that keeps what `name` said."""
         return self._directory / f"{name}.log"
 
-    async def follow(self, name: str, stream: asyncio.StreamReader) -> None:
-        """Copy the stream until it ends. Lines may be of any length: nothing waits for a newline forever."""
+    async def follow(self, name: str, pipe: int) -> None:
+        """Copy what comes out of the pipe until it ends, and close it. Lines may be of any length."""
+        stream = asyncio.StreamReader()
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(pipe, "rb")
+        )
+        with closing(transport):
+            await self._copy_all(name, stream)
+
+    async def _copy_all(self, name: str, stream: asyncio.StreamReader) -> None:
         path = self.log_of(name)
         if path.exists() and path.stat().st_size > LARGEST_LOG:
             path.replace(path.with_suffix(".log.1"))

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from muster.cli.up.engines import POSTGRES_DEFAULTS, Postgres, Redis, follow_parent
 from muster.cli.up.services import Service
-from muster.config.celery import QUEUES
 from muster.config.env import Env
 from muster.config.parts import exists
 
-# How each queue is worked. A cycle and a preview keep a snapshot in memory: one process, one at a time.
+# How each queue of config/celery.py is worked. A cycle and a preview keep a snapshot in memory: one process, one at a time.
 # The executor waits for HTTP answers: threads. `default` may be heavy: a child that can be thrown away.
 POOLS = {
     "cycle": ["--pool=solo"],
@@ -72,7 +71,7 @@ def platform_services(env: Env) -> list[Service]:
     daemons = [name for name, module in DAEMONS.items() if exists(module)]
     return [
         _python(env, "web", ["-m", "uvicorn", *_web_options(env), "muster.config.asgi:application"]),
-        *(_python(env, queue, [*CELERY, "worker", *_worker_options(queue)]) for queue in QUEUES),
+        *(_python(env, queue, [*CELERY, "worker", *_worker_options(queue)]) for queue in POOLS),
         _python(env, "beat", [*CELERY, "beat", "--loglevel=INFO", "--pidfile="]),
         *(_python(env, name, ["-m", "django", name]) for name in daemons),
     ]

@@ -82,18 +82,22 @@ class Keeper:
                 await asyncio.wait_for(self._stopping.wait(), delay)
 
     async def _run_once(self) -> int:
-        self._process = await asyncio.create_subprocess_exec(
-            *self.service.prefix,
-            *self.service.command,
-            env=self._environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-        )
+        # A pipe of our own: asyncio's keeps wait() waiting for as long as any grandchild holds it open.
+        reading, writing = os.pipe()
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                *self.service.prefix,
+                *self.service.command,
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=writing,
+                stderr=writing,
+                start_new_session=True,
+            )
+        finally:
+            os.close(writing)
         self._record.add(name=self.service.name, pid=self._process.pid, program=self.service.program)
-        assert self._process.stdout is not None
-        copying = asyncio.create_task(self._output.follow(self.service.name, self._process.stdout))
+        copying = asyncio.create_task(self._output.follow(self.service.name, reading))
         code = await self._process.wait()
         # What it started must not outlive it: a second worker beside the orphans of the first doubles the load.
         with suppress(ProcessLookupError):

@@ -1,0 +1,38 @@
+"""`muster up` says what is wrong in one sentence, exits 2, and has started nothing."""
+
+import socket
+import subprocess
+from contextlib import closing
+
+from tests.cli.conftest import MusterStarter
+
+
+def answer(process: subprocess.Popen[str]) -> tuple[int, str]:
+    """Exit code and what it said on standard error, one line."""
+    _, said = process.communicate(timeout=30)
+    assert said.count("\n") == 1, said
+    return process.returncode, said.strip()
+
+
+def test_taken_port(start_muster: MusterStarter, free_port: int) -> None:
+    with closing(socket.create_server(("127.0.0.1", free_port))):
+        code, said = answer(start_muster("up"))
+    assert code == 2
+    assert said == f"muster up: port {free_port} on 127.0.0.1 is taken: stop what listens there, or set MUSTER_PORT"
+
+
+def test_unreachable_database(start_muster: MusterStarter) -> None:
+    code, said = answer(start_muster("up", DATABASE_URL="postgresql://muster@127.0.0.1:1/muster"))
+    assert code == 2
+    assert said.startswith("muster up: DATABASE_URL cannot be reached: ")
+
+
+def test_unreachable_redis(start_muster: MusterStarter) -> None:
+    code, said = answer(start_muster("up", REDIS_URL="redis://127.0.0.1:1/0"))
+    assert code == 2
+    assert said.startswith("muster up: REDIS_URL cannot be reached: ")
+
+
+def test_bad_values_are_named(start_muster: MusterStarter) -> None:
+    code, said = answer(start_muster("up", MUSTER_KUBECONFIG="/nowhere/config"))
+    assert (code, said) == (2, "muster up: MUSTER_KUBECONFIG='/nowhere/config': no such file: /nowhere/config")
