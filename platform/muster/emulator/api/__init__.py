@@ -1,0 +1,1 @@
+"""HTTP: what a client sends, and what a real API server would answer."""

@@ -1,0 +1,1 @@
+"""Hardware shapes, and the Node objects made of them."""

@@ -1,0 +1,1 @@
+"""The nodes: admission, devices, and pods that run, simulated or as local processes."""
