@@ -1,0 +1,51 @@
+"""Reading nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from muster.clusters.seen import NodeSeen
+from muster.kube.discovery import hardware_of
+from muster.kube.executor.plugins.nodes import is_ready
+from muster.kube.quantities import milli, whole
+
+Json = dict[str, Any]
+
+CLIQUE_LABEL = "nvidia.com/gpu.clique"
+#: Written every few seconds by kubelets; a row that held them would differ with every heartbeat.
+_RESTLESS = ("lastHeartbeatTime",)
+
+
+def node_seen(node: Json, levels: Sequence[dict[str, str]]) -> NodeSeen:
+    """A Node object as clusters reads it; `levels` are the cluster's, each with the label that names a node's domain."""
+    meta, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
+    labels = meta.get("labels") or {}
+    allocatable = status.get("allocatable") or {}
+    hardware = hardware_of(node)
+    return NodeSeen(
+        name=meta["name"],
+        uid=meta["uid"],
+        ready=is_ready(node) and not meta.get("deletionTimestamp"),
+        cordoned=bool(spec.get("unschedulable")),
+        labels=labels,
+        taints=[_taint(taint) for taint in spec.get("taints") or []],
+        domains={level["name"]: labels[level["label"]] for level in levels if labels.get(level["label"])},
+        nvlink_domain=labels.get(CLIQUE_LABEL, ""),
+        cpu_milli=milli(allocatable.get("cpu", "0")),
+        memory_bytes=whole(allocatable.get("memory", "0")),
+        pods=whole(allocatable.get("pods", "110")),
+        conditions=[_condition(condition) for condition in status.get("conditions") or []],
+        shape=hardware.shape,
+        source=hardware.source,
+        gpus=hardware.gpus,
+        nics=hardware.nics,
+    )
+
+
+def _taint(taint: Json) -> Json:
+    return {key: taint[key] for key in ("key", "value", "effect") if taint.get(key)}
+
+
+def _condition(condition: Json) -> Json:
+    return {key: value for key, value in condition.items() if key not in _RESTLESS}

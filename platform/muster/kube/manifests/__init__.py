@@ -1,0 +1,1 @@
+"""What we create in a cluster, as plain dictionaries made from plain values."""
