@@ -23,7 +23,7 @@ class Terms:
 
     alpha: float = 20.0
     beta: float = 0.05
-    step: int = 30
+    step: int = 40
 
 
 PLAIN_F = Terms(alpha=0.0, beta=0.0)
