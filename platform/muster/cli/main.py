@@ -9,8 +9,8 @@ from typer.core import TyperGroup
 # name: (module:function, what the list of commands says about it)
 COMMANDS = {
     "up": ("muster.cli.up.main:up", "Run the whole platform on this machine."),
-    "doctor": ("muster.cli.doctor.main:doctor", "Check each part of a running platform and say what to do."),
-    "emulator": ("muster.cli.emulator:emulator", "Serve a Kubernetes API from memory, with simulated nodes."),
+    "doctor": ("muster.cli.doctor:doctor", "Check each part of a running platform and say what to do."),
+    "emulator": ("muster.emulator.command:emulator", "Serve a Kubernetes API from memory, with simulated nodes."),
     "plan": ("muster.cli.plan:plan", "Schedule a scenario file and explain the result."),
 }
 

@@ -1,6 +1,7 @@
 """The task queues. A message is a doorbell: it carries an id, may be lost, and is safe to answer twice."""
 
 import os
+import warnings
 from typing import Any
 
 from celery import Celery
@@ -10,6 +11,9 @@ from muster.config.env import env
 from muster.config.parts import exists
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "muster.config.settings")
+
+# In a container root is the usual user, and messages are JSON: they cannot run code.
+warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
 
 QUEUES = ("cycle", "preview", "kube", "default")
 
@@ -39,6 +43,16 @@ def _route(name: str, *_args: object, **_kwargs: object) -> dict[str, str]:
     return {"queue": queue_of(name)}
 
 
+def _packages() -> list[str]:
+    """Whose tasks this worker knows: those of its queue. What another queue needs, NumPy or the Kubernetes
+    client for example, is not even imported here, and a fault in it stops that queue alone."""
+    from django.conf import settings
+
+    ours = [name for name in settings.INSTALLED_APPS if name.startswith("muster.")]
+    queue = env().process
+    return ours if queue == "command" else [name for name in ours if queue_of(f"{name}.tasks") == queue]
+
+
 app = Celery("muster")
 app.conf.update(
     broker_url=env().broker,
@@ -61,8 +75,9 @@ app.conf.update(
     worker_redirect_stdouts=False,
     timezone="UTC",
     beat_schedule=_schedule(),
-    beat_schedule_filename=str(env().data_dir / "beat-schedule"),
+    # In memory: every beat is an interval, and a file that a killed beat left half written is of no use.
+    beat_scheduler="celery.beat:Scheduler",
 )
 # Read by Celery's Django fix-up: keep one connection over many tasks in workers that have no pool.
 app.conf.CELERY_DB_REUSE_MAX = 500
-app.autodiscover_tasks()
+app.autodiscover_tasks(_packages)

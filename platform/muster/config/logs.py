@@ -52,4 +52,5 @@ def configure(*, log_format: str, level: str) -> dict[str, Any]:
 def _renderer(log_format: str) -> list[Processor]:
     if log_format == "json":
         return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
-    return [structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0)]
+    plain = structlog.dev.plain_traceback
+    return [structlog.dev.ConsoleRenderer(colors=False, pad_event_to=0, exception_formatter=plain)]

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "muster.common.middleware.RequestIdMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "muster.config.middleware.ScopedCSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -197,15 +198,22 @@ UNFOLD = {"SITE_TITLE": "Muster", "SITE_HEADER": "Muster"}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "knox.auth.TokenAuthentication",
+        "muster.accounts.authentication.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["muster.common.api.permissions.SignedInWithinScope"],
+    "DEFAULT_PAGINATION_CLASS": "muster.common.api.pagination.Pages",
+    "DEFAULT_THROTTLE_CLASSES": ["muster.common.api.throttles.PerToken"],
+    "DEFAULT_THROTTLE_RATES": {"token": "6000/min", "login": "20/min"},
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "EXCEPTION_HANDLER": "muster.common.api.errors.handle",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# Tokens end when their maker says so, not after knox's ten hours.
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_TTL": None}
 SPECTACULAR_SETTINGS = {
     "TITLE": "Muster",
     "DESCRIPTION": "Shares Kubernetes GPU clusters between teams.",

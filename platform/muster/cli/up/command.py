@@ -20,12 +20,10 @@ from muster.cli.up.leftovers import Record, sweep
 from muster.cli.up.output import Output
 from muster.cli.up.supervisor import StartError, Supervisor
 from muster.config.env import BadEnvironmentError, Env, env
-from muster.config.parts import exists
 
 EXIT_REFUSED = 2
 SECONDS_TO_HEALTH = 90.0
 ENGINES = frozenset({"postgres", "redis"})
-DEMO_SEED = "muster.workloads.management.commands.demo_seed"
 
 
 class RefusedError(Exception):
@@ -82,32 +80,30 @@ class _Up:
         shutil.rmtree(self._env.data_dir / "metrics", ignore_errors=True)
         for name in ("metrics", "static", "files"):
             (self._env.data_dir / name).mkdir(exist_ok=True)
-        await self._start_engines()
-        await asyncio.gather(self._django("migrate", "--verbosity=0"), self._start_emulator())
-        if self._env.demo and exists(DEMO_SEED):
-            await self._django("demo_seed")
+        await self._start_foundations()
+        await self._prepare_database()
         await self._supervisor.start(processes.platform_services(self._env))
         await self._wait_for_health()
         self._greet()
 
-    async def _start_engines(self) -> None:
+    async def _start_foundations(self) -> None:
+        """What the platform stands on, as far as it is ours: database, broker, Kubernetes."""
         engines = processes.own_engines(self._env)
         if engines:
             make_socket_dir(self._env.socket_dir)
         await asyncio.gather(*(asyncio.to_thread(engine.prepare) for engine in engines))
-        await self._supervisor.start([processes.engine_service(engine) for engine in engines])
+        services = [processes.engine_service(engine) for engine in engines]
+        if self._env.kubeconfig is None:
+            services.append(processes.emulator_service(self._env))
+        await self._supervisor.start(services)
 
-    async def _start_emulator(self) -> None:
-        if self._env.kubeconfig is None and exists("muster.emulator.__main__"):
-            await self._supervisor.start([processes.emulator_service(self._env)])
-
-    async def _django(self, *arguments: str) -> None:
-        """Run a management command to its end; what it prints goes to the terminal and its log."""
+    async def _prepare_database(self) -> None:
+        """Migrations and the demo's rows; what is printed goes to the terminal and a log."""
         reading, writing = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                *("-m", "django", *arguments),
+                *("-m", "muster.config.prepare"),
                 env=os.environ | processes.environment(self._env, "command"),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=writing,
@@ -116,9 +112,9 @@ class _Up:
         finally:
             os.close(writing)
         try:
-            await self._output.follow(arguments[0], reading)
+            await self._output.follow("prepare", reading)
             if await process.wait() != 0:
-                raise StartError(f"{arguments[0]} failed: see {self._output.log_of(arguments[0])}")
+                raise StartError(f"the database could not be prepared: see {self._output.log_of('prepare')}")
         finally:
             with suppress(ProcessLookupError):
                 process.kill()

@@ -50,15 +50,16 @@ def engine_service(engine: Postgres | Redis) -> Service:
 
 def emulator_service(env: Env) -> Service:
     """A Kubernetes of our own, on a port that stays when it is restarted, since clients keep the address."""
-    port = _free_port()
+    port, kubeconfig = _free_port(), emulator_kubeconfig(env)
+    kubeconfig.unlink(missing_ok=True)  # an earlier run's leads to another port
     options = {
         "--port": str(port),
         "--cluster": "demo" if env.demo else "empty",
-        "--state": str(env.data_dir / "emulator" / "state"),
-        "--kubeconfig-out": str(emulator_kubeconfig(env)),
+        "--state": str(kubeconfig.with_name("state")),
+        "--kubeconfig-out": str(kubeconfig),
     }
     arguments = [part for pair in options.items() for part in pair]
-    return _python(env, "emulator", ["-m", "muster.emulator", *arguments], ready=lambda: is_taken("127.0.0.1", port))
+    return _python(env, "emulator", ["-m", "muster.emulator", *arguments], ready=kubeconfig.exists)
 
 
 def emulator_kubeconfig(env: Env) -> Path:
@@ -73,7 +74,7 @@ def platform_services(env: Env) -> list[Service]:
         _python(env, "web", ["-m", "uvicorn", *_web_options(env), "muster.config.asgi:application"]),
         *(_python(env, queue, [*CELERY, "worker", *_worker_options(queue)]) for queue in POOLS),
         _python(env, "beat", [*CELERY, "beat", "--loglevel=INFO", "--pidfile="]),
-        *(_python(env, name, ["-m", "django", name]) for name in daemons),
+        *(_python(env, name, ["-m", "django", name, "--skip-checks"]) for name in daemons),
     ]
 
 

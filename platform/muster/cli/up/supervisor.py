@@ -77,7 +77,7 @@ class Keeper:
             if self._stopping.is_set():
                 return
             delay = FIRST_DELAY if time.monotonic() - began > STEADY_AFTER else min(delay * 2, LONGEST_DELAY)
-            self._output.say(self.service.name, f"ended ({_cause(code)}); starts again in {delay:.0f} s")
+            self._output.say(self.service.name, f"ended ({_cause(code)}); starts again in {delay:g} s")
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), delay)
 
