@@ -52,7 +52,7 @@ def publish(client: redis.Redis) -> None:
 
 async def quiet(hub: Hub, browsers: list[Browser]) -> None:
     """Wait until each browser stands where its streams end."""
-    for _ in range(200):
+    for _ in range(1000):
         for browser in browsers:
             await browser.take()
         last = {k.decode(): int(v) for k, v in (await hub.redis.hgetall(streams.LAST)).items()}

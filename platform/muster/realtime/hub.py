@@ -96,6 +96,7 @@ class Hub:
             socket.put(orjson.dumps({"topic": topic, "denied": True}))
             return
         socket.watched[topic] = -1
+        await self._tell_watched([topic])
         missed = await self._missed(topic, since)
         if missed is not None:
             seq, messages = missed
@@ -166,6 +167,11 @@ class Hub:
             thing["version"] = seq
         return seq, streams.snapshot(topic, seq=seq, objects=objects)
 
+    async def _tell_watched(self, names: list[str]) -> None:
+        """Before a topic's number is read, so that the publisher cannot leave out what comes after it unnoticed."""
+        if names:
+            await self.redis.zadd(streams.WATCHED, dict.fromkeys(names, time.time()))
+
     async def _last(self, topic: str) -> int:
         """The number of the topic's latest batch; 0 where there was none yet."""
         return int(await cast(Awaitable[bytes | None], self.redis.hget(streams.LAST, topic)) or 0)
@@ -227,6 +233,7 @@ class Hub:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             with contextlib.suppress(redis.asyncio.RedisError, OSError):
+                await self._tell_watched(list(self._watchers))
                 await self.check_streams()
                 message = orjson.dumps({"beat": time.time(), "live": bool(await self.redis.exists(streams.ALIVE))})
                 for socket in list(self.sockets):
@@ -234,16 +241,21 @@ class Hub:
                         socket.put(message)
 
     async def check_streams(self) -> None:
-        """A Redis that lost its memory may have lost batches nobody read: give every watcher of such a topic a snapshot."""
+        """Give a snapshot to every watcher of a topic whose batches were lost unread: a Redis that lost its memory does that."""
         topics_read = dict(self._read_to)
         if not topics_read:
             return
         last = await cast(Awaitable[list[bytes | None]], self.redis.hmget(streams.LAST, list(topics_read)))
         for (topic, read_to), seq in zip(topics_read.items(), last, strict=True):
-            if int(seq or 0) < read_to:
+            if int(seq or 0) != read_to and await self._is_lost(topic, int(seq or 0)):
                 self._read_to.pop(topic, None)
                 for socket in self._watchers.pop(topic, set()):
                     self._refill(socket, topic)
+
+    async def _is_lost(self, topic: str, seq: int) -> bool:
+        """Whether batch `seq` is not in the stream, though the publisher has numbered up to it."""
+        newest = await self.redis.xrevrange(streams.stream(topic), count=1)
+        return not newest or streams.seq_of(newest[0][0]) < seq
 
     async def _recheck_forever(self) -> None:
         while True:

@@ -53,9 +53,12 @@ class Publisher:
         for event in events:
             by_topic[event.topic][event.kind].add(event.object_id)
         oldest = self._oldest_kept(seq)
+        watched = self._watched()
         previous = cast(list[bytes | None], self.redis.hmget(streams.LAST, list(by_topic)))
         pipe = self.redis.pipeline(transaction=True)
         for (topic, kinds), prev in zip(by_topic.items(), previous, strict=True):
+            if topic not in watched:
+                continue
             put, gone = _read(topic, kinds)
             for thing in put:
                 thing["version"] = seq
@@ -67,6 +70,13 @@ class Publisher:
             pipe.expire(key, streams.KEPT_SECONDS)
         pipe.hset(streams.LAST, mapping=dict.fromkeys(by_topic, seq))
         pipe.execute()
+
+    def _watched(self) -> set[str]:
+        """Topics that somebody watches, or may still come back to."""
+        since = time.time() - streams.KEPT_SECONDS
+        self.redis.zremrangebyscore(streams.WATCHED, "-inf", since)
+        topics_watched = cast(list[bytes], self.redis.zrange(streams.WATCHED, 0, -1))
+        return {topic.decode() for topic in topics_watched}
 
     def _oldest_kept(self, seq: int) -> int:
         """The number below which batches are older than what a resume may ask for."""

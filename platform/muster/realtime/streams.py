@@ -13,6 +13,10 @@ import orjson
 LAST = "live:last"
 """Hash: topic to the number of its latest batch."""
 
+WATCHED = "live:watched"
+"""Sorted set: topic to when a hub last said that somebody watches it. Nobody's topics are numbered but not read: a page that
+comes back to one finds a gap and takes a snapshot."""
+
 ALIVE = "live:publisher"
 """Key that expires when no publisher is at work."""
 
