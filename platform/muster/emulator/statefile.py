@@ -7,13 +7,14 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
 
 from muster.emulator.registry.errors import Json
 from muster.emulator.registry.resources import BY_KEY
-from muster.emulator.registry.store import Change, Store
+from muster.emulator.registry.store import Change, Store, nothing
 from muster.emulator.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ class StateFile:
         self._delay = settings.state_delay
         self._dirty = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._stop_listening = lambda: None
+        self._stop_listening: Callable[[], None] = nothing
 
     def load(self) -> bool:
         """Fill the store; False when there is no file yet. One that cannot be read is an error: nothing is lost."""

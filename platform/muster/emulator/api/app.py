@@ -51,7 +51,9 @@ class _Front:
         body = await request.read() if request.can_read_body else b""
         query: Json = dict(request.query)
         target = None
-        found = discover(request.path, request.headers.get("Accept", "")) if request.method == "GET" else None
+        found: web.StreamResponse | None = (
+            discover(request.path, request.headers.get("Accept", "")) if request.method == "GET" else None
+        )
         if found is None:
             target = resolve(request.path)
         fault = self._fault(request, target, query, body)

@@ -4,7 +4,7 @@ from aiohttp import web
 
 from muster.emulator.api.answers import json_answer
 from muster.emulator.registry.errors import Json
-from muster.emulator.registry.resources import RESOURCES, Resource
+from muster.emulator.registry.resources import RESOURCES, Resource, Subresource
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {
@@ -65,7 +65,7 @@ def _resource_list(group: str, version: str) -> Json:
     rows: list[Json] = []
     for resource in _of(group):
         row = {
-            "name": resource.plural, "singularName": resource.kind.lower(), "namespaced": resource.namespaced,
+            "name": resource.plural, "singularName": resource.singular, "namespaced": resource.namespaced,
             "kind": resource.kind, "verbs": list(resource.verbs),
         }  # fmt: skip
         if resource.short:
@@ -97,20 +97,27 @@ def _aggregated(groups: list[str]) -> web.Response:
 def _aggregated_row(resource: Resource) -> Json:
     row: Json = {
         "resource": resource.plural,
-        "responseKind": {"group": resource.group, "version": resource.version, "kind": resource.kind},
+        "responseKind": {"group": "", "version": "", "kind": resource.kind},  # empty: the group's own
         "scope": "Namespaced" if resource.namespaced else "Cluster",
-        "singularResource": resource.kind.lower(),
+        "singularResource": resource.singular,
         "verbs": list(resource.verbs),
     }
+    if resource.categories:
+        row["categories"] = list(resource.categories)
     if resource.short:
         row["shortNames"] = list(resource.short)
     if resource.subresources:
         row["subresources"] = [
             {
                 "subresource": sub.name,
-                "responseKind": {"group": sub.group, "version": sub.version, "kind": sub.kind},
+                "responseKind": _response_kind(resource, sub),
                 "verbs": list(sub.verbs),
             }
             for sub in resource.subresources
         ]
     return row
+
+
+def _response_kind(resource: Resource, sub: Subresource) -> Json:
+    is_own = sub.group == resource.group
+    return {"group": "" if is_own else sub.group, "version": "" if is_own else sub.version, "kind": sub.kind}

@@ -105,4 +105,6 @@ def _tolerates(toleration: Json, taint: Json) -> bool:
         return False
     if toleration.get("key") not in (None, "", taint["key"]):
         return False
-    return toleration.get("operator", "Equal") == "Exists" or toleration.get("value", "") == taint.get("value", "")
+    return bool(
+        toleration.get("operator", "Equal") == "Exists" or toleration.get("value", "") == taint.get("value", "")
+    )

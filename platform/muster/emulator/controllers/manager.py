@@ -1,14 +1,15 @@
 """All controllers behind one door."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from muster.emulator.controllers.garbage import GarbageCollector
 from muster.emulator.controllers.lostpods import LostPods
 from muster.emulator.controllers.namespaces import NamespaceFinisher
+from muster.emulator.controllers.quotas import QuotaCounter
 from muster.emulator.registry.resources import Resource
-from muster.emulator.registry.store import Change, Key, Store
+from muster.emulator.registry.store import Change, Key, Store, nothing
 from muster.emulator.settings import Settings
 
 
@@ -21,7 +22,8 @@ class Controllers:
         self._garbage = GarbageCollector(store)
         self._namespaces = NamespaceFinisher(store, self.spawn)
         self._lost = LostPods(store, settings.pod_gc_seconds)
-        self._stop_listening = lambda: None
+        self._quotas = QuotaCounter(store)
+        self._stop_listening: Callable[[], None] = nothing
 
     def start(self) -> None:
         for resource, entry in list(self._store.everything()):
@@ -51,3 +53,4 @@ class Controllers:
         self._garbage.see(change)
         self._namespaces.see(change)
         self._lost.see(change)
+        self._quotas.see(change)

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -17,7 +18,7 @@ from muster.emulator.kubelet.process import sweep
 from muster.emulator.registry.errors import Json
 from muster.emulator.registry.kinds import KUBELET
 from muster.emulator.registry.resources import NODES, PODS
-from muster.emulator.registry.store import Change, Entry, Store
+from muster.emulator.registry.store import Change, Entry, Store, nothing
 from muster.emulator.settings import Settings
 
 BINDING = "emulator.muster.dev/binding"
@@ -32,7 +33,7 @@ class Kubelets:
         self.agents: dict[str, NodeAgent] = {}
         self._settings = settings
         self._root: Path | None = None
-        self._stop_listening = lambda: None
+        self._stop_listening: Callable[[], None] = nothing
 
     def start(self) -> None:
         """Take over what the store holds, then follow its changes."""

@@ -9,7 +9,7 @@ import orjson
 from muster.emulator.clock import stamp
 from muster.emulator.registry import kinds
 from muster.emulator.registry.errors import Cause, Json, bad_request
-from muster.emulator.registry.quota import check_quota
+from muster.emulator.registry.quota import charge_quotas
 from muster.emulator.registry.resources import NAMESPACES, PODS, PRIORITIES, Resource
 from muster.emulator.registry.store import Entry, Store
 
@@ -36,11 +36,11 @@ def create(
     kinds.apply_defaults(resource, obj)
     kinds.check(resource, obj)
     kinds.finish(resource, obj)
+    if store.find(resource, (meta.get("namespace", ""), meta["name"])):
+        raise resource.already_exists(meta["name"])
     if resource is PODS:
-        check_quota(store, namespace, obj)
+        charge_quotas(store, namespace, obj, dry_run=options.dry_run)
     if options.dry_run:
-        if store.find(resource, (meta.get("namespace", ""), meta["name"])):
-            raise resource.already_exists(meta["name"])
         return Entry(obj, orjson.dumps(obj), 0)
     return store.create(resource, obj)
 

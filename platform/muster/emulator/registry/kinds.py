@@ -12,6 +12,7 @@ from muster.emulator.registry.resources import (
     NODES,
     PODS,
     PRIORITIES,
+    QUOTAS,
     SERVICES,
     Resource,
 )
@@ -82,9 +83,13 @@ def _budget(budget: Json) -> None:
     budget["status"] = dict.fromkeys(("currentHealthy", "desiredHealthy", "disruptionsAllowed", "expectedPods"), 0)
 
 
+def _quota(quota: Json) -> None:
+    quota["status"] = {}
+
+
 _DEFAULTS: dict[str, Callable[[Json], None]] = {
     PODS.key: _pod, NAMESPACES.key: _namespace, NODES.key: _node, SERVICES.key: _service,
-    EVENTS.key: _event, BUDGETS.key: _budget,
+    EVENTS.key: _event, QUOTAS.key: _quota, BUDGETS.key: _budget,
 }  # fmt: skip
 
 

@@ -77,6 +77,13 @@ def condition(kind: str, status: str, reason: str = "", message: str = "") -> Js
     return made
 
 
+def complete_conditions(pod: Json) -> None:
+    """Conditions as a typed server gives them back: with both times, if only as null."""
+    for made in pod.get("status", {}).get("conditions") or []:
+        made.setdefault("lastProbeTime", None)
+        made.setdefault("lastTransitionTime", None)
+
+
 def set_condition(obj: Json, made: Json) -> None:
     """Put a condition in place of the one of its type; the transition time stays while the status does."""
     conditions = obj.setdefault("status", {}).setdefault("conditions", [])

@@ -34,6 +34,7 @@ class Resource:
     subresources: tuple[Subresource, ...] = ()
     verbs: tuple[str, ...] = ALL_VERBS
     has_generation: bool = False
+    categories: tuple[str, ...] = ()
     returns_deleted: bool = False  # DELETE answers with the object, not with a Status
     fields: tuple[str, ...] = ()  # field selectors beside metadata.name and metadata.namespace
     key: str = field(init=False)
@@ -42,6 +43,10 @@ class Resource:
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", self.qualified)
         object.__setattr__(self, "head", f'{{"kind":"{self.kind}","apiVersion":"{self.api_version}",'.encode())
+
+    @property
+    def singular(self) -> str:
+        return "endpoints" if self.plural == "endpoints" else self.kind.lower()
 
     @property
     def api_version(self) -> str:
@@ -66,7 +71,7 @@ class Resource:
         return ApiError(409, "Conflict", message, details=self.details(name))
 
     def forbidden(self, name: str, why: str, causes: list[Cause] | None = None) -> ApiError:
-        details = self.details(name)
+        details: Json = self.details(name)
         if causes:
             details["causes"] = [cause.json() for cause in causes]
         return ApiError(403, "Forbidden", f'{self.qualified} "{name}" is forbidden: {why}', details=details)
@@ -76,7 +81,7 @@ class Resource:
         texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
         told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
         kind = f"{self.kind}.{self.group}" if self.group else self.kind
-        details = {"name": name, **({"group": self.group} if self.group else {}), "kind": self.kind}
+        details: Json = {"name": name, **({"group": self.group} if self.group else {}), "kind": self.kind}
         details["causes"] = [cause.json() for cause in causes]
         return ApiError(422, "Invalid", f'{kind} "{name}" is invalid: {told}', details=details)
 
@@ -96,7 +101,7 @@ EVENT_FIELDS = (
 )  # fmt: skip
 
 PODS = Resource(
-    "pods", "Pod", short=("po",), has_generation=True, returns_deleted=True, fields=POD_FIELDS,
+    "pods", "Pod", short=("po",), categories=("all",), has_generation=True, returns_deleted=True, fields=POD_FIELDS,
     subresources=(
         Subresource("binding", "Binding", ("create",)),
         Subresource("eviction", "Eviction", ("create",), "policy"),
@@ -112,7 +117,7 @@ NODES = Resource(
     "nodes", "Node", namespaced=False, short=("no",), fields=("spec.unschedulable",), subresources=(_status("Node"),)
 )
 SERVICES = Resource(
-    "services", "Service", short=("svc",), returns_deleted=True, subresources=(_status("Service"),),
+    "services", "Service", short=("svc",), categories=("all",), returns_deleted=True, subresources=(_status("Service"),),
     fields=("spec.clusterIP", "spec.type"),
 )  # fmt: skip
 EVENTS = Resource("events", "Event", short=("ev",), fields=EVENT_FIELDS)

@@ -67,6 +67,10 @@ def watch_line(verb: str, encoded: bytes) -> bytes:
     return b'{"type":"' + verb.encode() + b'","object":' + encoded + b"}\n"
 
 
+def nothing() -> None:
+    """How to stop listening before one has begun."""
+
+
 class Store:
     """All objects of the cluster. Everything runs on one event loop, so no method locks or awaits."""
 

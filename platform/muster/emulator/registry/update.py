@@ -39,6 +39,8 @@ def update(store: Store, resource: Resource, key: Key, new: Json, options: Updat
     else:
         _replace_spec(resource, before, new)
     kinds.check(resource, new)
+    if resource is PODS:
+        pods.complete_conditions(new)
     if resource.has_generation and new.get("spec") != before.obj.get("spec"):
         new["metadata"]["generation"] = before.obj["metadata"].get("generation", 0) + 1
     if options.dry_run:
