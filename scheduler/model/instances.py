@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scheduler.model.mig import PROFILES
+
 
 @dataclass(frozen=True, slots=True)
 class Instance:
@@ -27,7 +29,13 @@ def instances_of(model: str) -> tuple[Instance, ...]:
     return _TABLE.get(model, ())
 
 
-_TABLE: dict[str, tuple[Instance, ...]] = {}
+_TABLE: dict[str, tuple[Instance, ...]] = {
+    model: tuple(
+        Instance(name, size=cut.memory, compute=cut.compute, starts=cut.starts, total_compute=geometry.compute)
+        for name, cut in zip(names, geometry.cuts, strict=True)
+    )
+    for model, (geometry, names) in PROFILES.items()
+}
 
 
 def instance_of(model: str, profile: str) -> Instance | None:
