@@ -29,6 +29,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
     os.environ.setdefault("MUSTER_DATA_DIR", str(home / "data"))
     os.environ.setdefault("MUSTER_SECRET_KEY", "tests-sign-with-this")
     make_socket_dir(home)
+    Path(os.environ["MUSTER_DATA_DIR"], "static").mkdir(parents=True, exist_ok=True)
     for variable, engine, url in (
         (
             "DATABASE_URL",
