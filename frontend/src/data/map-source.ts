@@ -1,0 +1,82 @@
+/** The nodes of a cluster: fetched once over HTTP, then kept current by the map topic. */
+import { liveClient } from "../live/current";
+import type { TopicStore } from "../live/store";
+import type { Names, WireNode } from "./nodes";
+
+export interface MapData {
+  levels: string[];
+  nodes: WireNode[];
+  names: Names;
+}
+
+export interface MapListener {
+  /** Everything anew. */
+  loaded(data: MapData): void;
+  /** These nodes changed. */
+  changed(nodes: WireNode[]): void;
+  /** Jobs got names. */
+  named(names: Names): void;
+  failed(message: string): void;
+}
+
+const NAMES_EVERY_MS = 3000;
+
+export class MapSource {
+  private leave: (() => void) | null = null;
+  private data: MapData | null = null;
+  private asking: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly topic: string | null,
+    private readonly listener: MapListener,
+  ) {}
+
+  async start(): Promise<void> {
+    try {
+      const answer = await fetch(this.url, { headers: { Accept: "application/json" } });
+      if (!answer.ok) throw new Error(String(answer.status));
+      this.data = (await answer.json()) as MapData;
+      this.listener.loaded(this.data);
+    } catch {
+      return this.listener.failed("The map could not be loaded.");
+    }
+    const client = liveClient();
+    if (client && this.topic)
+      this.leave = client.subscribe(this.topic, { changed: (change, store) => this.onChange(change.whole, change.put as unknown as WireNode[], change.gone, store) });
+  }
+
+  stop(): void {
+    this.leave?.();
+    if (this.asking) clearTimeout(this.asking);
+  }
+
+  private onChange(whole: boolean, put: WireNode[], gone: string[], store: TopicStore): void {
+    if (!this.data) return;
+    const nodes = put.filter((object) => object.kind === "node");
+    const known = new Set(this.data.nodes.map((node) => node.id));
+    if (whole || gone.length || nodes.some((node) => !known.has(node.id))) {
+      this.data.nodes = [...store.objects.values()].filter((object) => object.kind === "node") as unknown as WireNode[];
+      this.listener.loaded(this.data);
+    } else if (nodes.length) {
+      this.listener.changed(nodes);
+    }
+    if (nodes.some((node) => this.hasUnnamed(node))) this.askNames();
+  }
+
+  private hasUnnamed(node: WireNode): boolean {
+    return node.gpus.some((gpu) => gpu.holds?.some((hold) => !this.data?.names.jobs[hold.job]));
+  }
+
+  /** Opaque ids became known: asks, at most every few seconds, which of them are ours. */
+  private askNames(): void {
+    if (this.asking) return;
+    this.asking = setTimeout(async () => {
+      this.asking = null;
+      const answer = await fetch(`${this.url}${this.url.includes("?") ? "&" : "?"}names=1`).catch(() => null);
+      if (!answer?.ok || !this.data) return;
+      this.data.names = ((await answer.json()) as { names: Names }).names;
+      this.listener.named(this.data.names);
+    }, NAMES_EVERY_MS);
+  }
+}

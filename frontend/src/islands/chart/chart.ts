@@ -1,0 +1,58 @@
+/** <mu-chart label="…" unit="GPU" data='{"at": […], "series": [{"name": "…", "values": […]}]}'> — a time series. */
+import uPlot from "uplot";
+
+interface Data {
+  /** Seconds since 1970. */
+  at: number[];
+  series: { name: string; values: (number | null)[] }[];
+}
+
+const HEIGHT = 160;
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+
+function token(element: Element, name: string): string {
+  const probe = document.createElement("span");
+  probe.style.color = `var(--color-${name})`;
+  element.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  return colour;
+}
+
+export class ChartElement extends HTMLElement {
+  private plot: uPlot | null = null;
+  private readonly observer = new ResizeObserver(() => this.plot?.setSize({ width: this.clientWidth, height: HEIGHT }));
+  private readonly onTheme = () => this.draw();
+
+  connectedCallback(): void {
+    this.setAttribute("role", "img");
+    this.setAttribute("aria-label", this.getAttribute("label") ?? "Chart");
+    document.addEventListener("mu:theme", this.onTheme);
+    this.draw();
+    this.observer.observe(this);
+  }
+
+  disconnectedCallback(): void {
+    document.removeEventListener("mu:theme", this.onTheme);
+    this.observer.disconnect();
+    this.plot?.destroy();
+  }
+
+  private draw(): void {
+    const data = JSON.parse(this.getAttribute("data") || '{"at": [], "series": []}') as Data;
+    this.plot?.destroy();
+    const axis = { stroke: token(this, "text-3"), grid: { stroke: token(this, "line"), width: 1 }, ticks: { show: false }, font: `11px ${getComputedStyle(this).fontFamily}` };
+    const unit = this.getAttribute("unit") ?? "";
+    const series = data.series.map((one, i) => {
+      const stroke = token(this, `cat-${i % 12}`);
+      return { label: one.name, stroke, width: 1.5, fill: i === 0 ? stroke.replace(/\)$/, " / 0.12)") : undefined, points: { show: false }, value: (_: uPlot, value: number | null) => (value === null ? "—" : `${value} ${unit}`) };
+    });
+    this.plot = new uPlot(
+      { width: this.clientWidth || 300, height: HEIGHT, cursor: { y: false }, legend: { show: data.series.length > 1 }, axes: [{ ...axis, values: (_: uPlot, at: number[]) => at.map((one) => clock.format(one * 1000)) }, { ...axis, size: 44 }], series: [{}, ...series] },
+      [data.at, ...data.series.map((one) => one.values)] as uPlot.AlignedData,
+      this,
+    );
+  }
+}
+
+customElements.define("mu-chart", ChartElement);
