@@ -133,22 +133,18 @@ class Gateway:
         content_type: str = "application/json",
     ) -> Json:
         headers = {"accept": "application/json", "content-type": content_type}
-        response = self._open(method, path, query, headers, orjson.dumps(body) if body is not None else None)
+        encoded = orjson.dumps(body) if body is not None else None
+        response = self._open(method, self._address(path, query), headers=headers, body=encoded)
         return cast(Json, orjson.loads(response.data)) if response.data else {}
 
     def _open(
-        self,
-        method: str,
-        path: str,
-        query: Json | None,
-        headers: dict[str, str],
-        body: bytes | None,
+        self, method: str, address: str, *, headers: dict[str, str], body: bytes | None
     ) -> urllib3.BaseHTTPResponse:
         """An answered request, read whole; every failure as one of ours."""
         with _mapped():
             response = self._link.pool.urlopen(
                 method,
-                self._address(path, query),
+                address,
                 body=body,
                 headers={**headers, **self._link.authorization()},
                 timeout=urllib3.Timeout(connect=CONNECT_SECONDS, read=ANSWER_SECONDS),
