@@ -14,17 +14,19 @@ from muster.accounts.choices import Role
 from muster.accounts.models import Membership, Tenant, User
 from muster.clusters.choices import Binding
 from muster.clusters.models import Cluster, Flavor, Gpu, HardwareShape, Node, NodePool
+from muster.clusters.wiring import digest_of, gpu_model, wiring_of
 from muster.quotas.models import PriorityClass, Queue, Quota
 from muster.workloads.actions import submit_job
 from muster.workloads.models import Job
+from scheduler.model.hardware import NodeShape, joined_groups
 
 GIB = 2**30
-_numbers = itertools.count(1)
+NUMBERS = itertools.count(1)
 
 
 def make_user(name: str = "", *, is_staff: bool = False, **fields: Any) -> User:
     """A person who may sign in with the password `secret`."""
-    name = name or f"user{next(_numbers)}"
+    name = name or f"user{next(NUMBERS)}"
     user = User(username=name, is_staff=is_staff, is_superuser=is_staff, **fields)
     # The real hasher is slow on purpose; few tests sign in.
     user.password = "unusable"
@@ -34,7 +36,7 @@ def make_user(name: str = "", *, is_staff: bool = False, **fields: Any) -> User:
 
 def make_tenant(name: str = "", *, queues: tuple[str, ...] = ("train",), **fields: Any) -> Tenant:
     """A tenant with its top queue, named after it, and these leaf queues below."""
-    name = name or f"tenant{next(_numbers)}"
+    name = name or f"tenant{next(NUMBERS)}"
     tenant = Tenant.objects.create(name=name, namespace=fields.pop("namespace", name), **fields)
     top = Queue.objects.create(tenant=tenant, name=name)
     for queue in queues:
@@ -51,7 +53,7 @@ def make_member(tenant: Tenant, role: Role = Role.MEMBER, *, name: str = "") -> 
 
 def make_cluster(name: str = "", **fields: Any) -> Cluster:
     """A cluster with one pool whose devices the scheduler chooses."""
-    cluster = Cluster.objects.create(name=name or f"cluster{next(_numbers)}", **fields)
+    cluster = Cluster.objects.create(name=name or f"cluster{next(NUMBERS)}", **fields)
     NodePool.objects.create(cluster=cluster, name="all", binding=Binding.EXACT)
     return cluster
 
@@ -62,16 +64,30 @@ def make_flavor(name: str = "H100-80GB", **fields: Any) -> Flavor:
     return Flavor.objects.get_or_create(name=name, defaults=defaults)[0]
 
 
+def make_hardware(gpus: int, flavor: Flavor) -> HardwareShape:
+    """GPUs that are all joined by NVLink, in two NUMA nodes with a PCIe switch each."""
+    half = tuple(int(index >= gpus // 2) for index in range(gpus))
+    wiring = wiring_of(
+        NodeShape(
+            name=f"test-{gpus}",
+            model=gpu_model(flavor) if gpus else None,
+            links=joined_groups(gpus, [range(gpus)]),
+            numa=half,
+            switch=half,
+        )
+    )
+    defaults = {"name": f"test-{gpus}", "source": "labels", "wiring": wiring}
+    return HardwareShape.objects.get_or_create(digest=digest_of(wiring), defaults=defaults)[0]
+
+
 def make_node(cluster: Cluster, name: str = "", *, gpus: int = 8, flavor: Flavor | None = None, **fields: Any) -> Node:
     """A ready node of 112 cores and 2 TiB with this many healthy GPUs."""
-    shape, _ = HardwareShape.objects.get_or_create(
-        digest=f"test-{gpus}", defaults={"name": f"test-{gpus}", "source": "labels", "wiring": {}}
-    )
-    name = name or f"n{next(_numbers)}"
+    model = flavor or make_flavor()
+    shape = make_hardware(gpus, model)
+    name = name or f"n{next(NUMBERS)}"
     defaults = {"ready": True, "shape": shape, "cpu_milli": 112_000, "memory_bytes": 2048 * GIB, "uid": f"uid-{name}"}
     node = Node.objects.create(cluster=cluster, pool=cluster.pools.first(), name=name, **(defaults | fields))
     if gpus:
-        model = flavor or make_flavor()
         Gpu.objects.bulk_create(
             Gpu(node=node, index=index, flavor=model, uuid=f"GPU-{name}-{index}") for index in range(gpus)
         )

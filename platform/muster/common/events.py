@@ -59,3 +59,9 @@ def record_events(topic: str, kind: str, object_ids: Iterable[int], *, gone: boo
 def record_event(topic: str, kind: str, object_id: int, *, gone: bool = False) -> None:
     """`record_events` for one object."""
     record_events(topic, kind, [object_id], gone=gone)
+
+
+def record_mixed_events(events: Iterable[tuple[str, str, int]]) -> None:
+    """Many events of different topics in one statement: (topic, kind, object) each, told once however often it is given."""
+    rows = [Event(topic=topic, kind=kind, object_id=pk) for topic, kind, pk in dict.fromkeys(events)]
+    Event.objects.bulk_create(rows, batch_size=5000)

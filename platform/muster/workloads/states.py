@@ -7,7 +7,7 @@ first where others may move it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -15,8 +15,17 @@ from django.db import transaction
 from muster.common import clock
 from muster.common.choices import ChangeKind, EventKind
 from muster.common.errors import Conflict
-from muster.common.events import OVERVIEW, job_topic, jobs_topic, queues_topic, record_change, record_event
-from muster.workloads.choices import FINAL_JOB_STATES, AttemptState, JobState
+from muster.common.events import (
+    OVERVIEW,
+    job_topic,
+    jobs_topic,
+    queues_topic,
+    record_change,
+    record_changes,
+    record_event,
+    record_mixed_events,
+)
+from muster.workloads.choices import FINAL_JOB_STATES, AttemptState, Cause, JobState
 from muster.workloads.models import Attempt, Job, JobEvent
 from muster.workloads.transitions import ATTEMPT_CAUSES, JOB_CAUSES
 
@@ -73,6 +82,27 @@ def _move_attempt(attempt: Attempt, to: str, cause: str, *, message: str) -> Non
     record_change(attempt.job.cluster_id, ChangeKind.JOB, attempt.job_id)
 
 
+@transaction.atomic
+def start_jobs(jobs: Sequence[Job], messages: Mapping[int, str]) -> None:
+    """`move` to starting, by the scheduler's commit, for many locked jobs in a fixed number of statements."""
+    now = clock.now()
+    for job in jobs:
+        _check(JOB_CAUSES, job, JobState.STARTING, Cause.COMMIT)
+        job.state, job.state_cause, job.state_message = JobState.STARTING, Cause.COMMIT, messages[job.pk]
+        job.sched_rev, job.not_before, job.ended_at = job.sched_rev + 1, None, None
+    columns = ["state", "state_cause", "state_message", "sched_rev", "not_before", "ended_at"]
+    Job.objects.bulk_update(jobs, columns, batch_size=1000)
+    stories = [
+        JobEvent(job=job, at=now, kind=JobState.STARTING, message=messages[job.pk], detail={"cause": str(Cause.COMMIT)})
+        for job in jobs
+    ]
+    JobEvent.objects.bulk_create(stories, batch_size=1000)
+    record_mixed_events(topic for job in jobs for topic in _job_topics(job))
+    record_mixed_events((job_topic(story.job_id), EventKind.JOB_EVENT, story.pk) for story in stories)
+    for cluster_id in {job.cluster_id for job in jobs}:
+        record_changes(cluster_id, ChangeKind.JOB, [job.pk for job in jobs if job.cluster_id == cluster_id])
+
+
 def note_job(job: Job, *, kind: str, message: str, actor: Any = None, **detail: Any) -> JobEvent:
     """Append what happened to the job's story and tell the pages that show it."""
     event = JobEvent.objects.create(job=job, at=clock.now(), kind=kind, message=message, actor=actor, detail=detail)
@@ -83,7 +113,12 @@ def note_job(job: Job, *, kind: str, message: str, actor: Any = None, **detail: 
 
 def publish_job(job: Job) -> None:
     """Tell every topic that shows this job that it changed."""
-    record_event(job_topic(job.pk), EventKind.JOB, job.pk)
-    record_event(jobs_topic(job.tenant_id), EventKind.JOB, job.pk)
-    record_event(queues_topic(job.cluster_id), EventKind.QUEUE, job.queue_id)
-    record_event(OVERVIEW, EventKind.CLUSTER, job.cluster_id)
+    record_mixed_events(_job_topics(job))
+
+
+def _job_topics(job: Job) -> Iterator[tuple[str, str, int]]:
+    """Topic, kind and object of everything that a job's state shows in."""
+    yield job_topic(job.pk), EventKind.JOB, job.pk
+    yield jobs_topic(job.tenant_id), EventKind.JOB, job.pk
+    yield queues_topic(job.cluster_id), EventKind.QUEUE, job.queue_id
+    yield OVERVIEW, EventKind.CLUSTER, job.cluster_id

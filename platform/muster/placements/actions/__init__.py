@@ -4,7 +4,7 @@ The executor claims and reports (`intents`, `progress`), the informer observes (
 and `settle` draws the conclusions.
 """
 
-from muster.placements.actions.ending import grace_of
+from muster.placements.actions.ending import forget_avoided, grace_of
 from muster.placements.actions.intents import (
     claim_intents,
     finish_intent,
@@ -39,6 +39,7 @@ __all__ = [
     "fault_attempt",
     "fault_nodes",
     "finish_intent",
+    "forget_avoided",
     "give_back_intents",
     "grace_of",
     "is_unwinding",

@@ -65,12 +65,17 @@ def _lock_holds(seen: Seen) -> list[_Hold]:
 
 
 def _replace(cluster_id: int, wrong: Sequence[Sequence[_Hold]], seen: Seen) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute(f"SET CONSTRAINTS {_DEFERRED} DEFERRED")
+    _check_constraints("DEFERRED")
     for group in wrong:
         DRIFT.labels(cluster_id).inc()
         _swap(cluster_id, group, seen)
+    _check_constraints("IMMEDIATE")
     touch_nodes({group[0].node_id for group in wrong})
+
+
+def _check_constraints(when: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"SET CONSTRAINTS {_DEFERRED} {when}")
 
 
 def _swap(cluster_id: int, group: Sequence[_Hold], seen: Seen) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 from django.db import transaction
 
 from muster.common import bells, clock
+from muster.common.choices import ChangeKind
+from muster.common.events import record_changes
 from muster.placements.choices import OPEN_INTENTS, StopCause
 from muster.placements.models import Placement, Stop
 from muster.workloads.choices import AttemptState, Cause, JobState
@@ -28,7 +30,7 @@ def lock_attempt(attempt_id: int) -> Attempt:
     return attempt
 
 
-def end_attempt(attempt: Attempt, cause: Cause, *, message: str, actor: Any = None) -> None:
+def end_attempt(attempt: Attempt, cause: Cause, *, message: str, actor: Any = None, by_job: Job | None = None) -> None:
     """Begin to end a locked attempt that is creating, binding or running.
 
     A refusal leaves the job starting until all is taken back, and needs no Stop while the Placement is open: who holds that
@@ -40,7 +42,7 @@ def end_attempt(attempt: Attempt, cause: Cause, *, message: str, actor: Any = No
         move(attempt.job, JobState.STOPPING, cause, message=message, actor=actor)
     if not _hurry_placement(attempt) or cause != Cause.REFUSED:
         stop_cause = StopCause.FAULT if cause == Cause.REFUSED else StopCause(cause)
-        open_stop(attempt, stop_cause, message=message, by_user=actor)
+        open_stop(attempt, stop_cause, message=message, by_user=actor, by_job=by_job)
 
 
 def _hurry_placement(attempt: Attempt) -> bool:
@@ -54,7 +56,9 @@ def grace_of(job: Job) -> int:
     return int((job.spec.get("checkpoint") or {}).get("grace") or DEFAULT_GRACE_SECONDS)
 
 
-def open_stop(attempt: Attempt, cause: str, *, message: str = "", by_user: Any = None) -> Stop:
+def open_stop(
+    attempt: Attempt, cause: str, *, message: str = "", by_user: Any = None, by_job: Job | None = None
+) -> Stop:
     """Order a locked attempt ended; the open order, if it has one already, stands."""
     stop = Stop.objects.filter(attempt=attempt, worker=None, state__in=OPEN_INTENTS).first()
     if stop is None:
@@ -63,6 +67,7 @@ def open_stop(attempt: Attempt, cause: str, *, message: str = "", by_user: Any =
             attempt=attempt,
             cause=StopCause(cause),
             by_user=by_user,
+            by_job=by_job,
             grace_seconds=grace_of(attempt.job),
             message=message,
             next_try=clock.now(),
@@ -78,6 +83,15 @@ def avoid_nodes(job: Job, node_ids: Iterable[int], *, reason: str) -> None:
         AvoidedNode.objects.update_or_create(
             job=job, node_id=node_id, defaults={"until": until, "reason": reason[:200]}
         )
+
+
+def forget_avoided(now: dt.datetime) -> int:
+    """Drop what need not be avoided any more; how many. Jobs that wait may be tried there again."""
+    over = list(AvoidedNode.objects.filter(until__lte=now).values_list("pk", "job_id", "job__cluster_id"))
+    AvoidedNode.objects.filter(pk__in=[pk for pk, _, _ in over]).delete()
+    for cluster_id in {cluster_id for _, _, cluster_id in over}:
+        record_changes(cluster_id, ChangeKind.JOB, sorted({job for _, job, where in over if where == cluster_id}))
+    return len(over)
 
 
 def ring_executor(cluster_id: int) -> None:

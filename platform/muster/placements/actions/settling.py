@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from django.db import transaction
 
+from muster.clusters.models import Node
 from muster.common import clock
 from muster.common.choices import ChangeKind
 from muster.common.events import record_changes
@@ -28,7 +29,9 @@ from muster.workloads.states import move
 def settle(attempt_id: int) -> None:
     """Bring an attempt, its job and its holds to what its workers' observed columns say."""
     attempt = lock_attempt(attempt_id)
-    apply(attempt, decide(read_scene(attempt)))
+    # An attempt that is stopped with all its pods gone already ends in the second round.
+    while apply(attempt, decide(read_scene(attempt))):
+        pass
 
 
 def settle_live(cluster_id: int) -> int:
@@ -79,8 +82,8 @@ def _members(attempt: Attempt) -> Iterable[Member]:
         )
 
 
-def apply(attempt: Attempt, settlement: Settlement) -> None:
-    """Write what was decided. Calling it for a settlement already written changes nothing."""
+def apply(attempt: Attempt, settlement: Settlement) -> bool:
+    """Write what was decided; whether the attempt changed its state."""
     job, now = attempt.job, clock.now()
     release_holds(settlement.gone, now)
     avoid_nodes(job, settlement.avoid, reason=settlement.message)
@@ -93,6 +96,9 @@ def apply(attempt: Attempt, settlement: Settlement) -> None:
         open_stop(attempt, settlement.stop, message=settlement.message)
     if job.state == JobState.SUCCEEDED and settlement.job_moves:
         _tell_dependents(job)
+    if attempt.state == AttemptState.ENDED and settlement.attempt_moves:
+        _tell_lost_nodes(attempt)
+    return bool(settlement.attempt_moves)
 
 
 def _count(job: Job, to: str, settlement: Settlement, now: dt.datetime) -> None:
@@ -113,3 +119,9 @@ def _tell_dependents(job: Job) -> None:
         by_cluster.setdefault(cluster_id, []).append(job_id)
     for cluster_id, job_ids in by_cluster.items():
         record_changes(cluster_id, ChangeKind.JOB, job_ids)
+
+
+def _tell_lost_nodes(attempt: Attempt) -> None:
+    """Nodes that left the cluster stay in the snapshot only as long as something of ours is on them."""
+    lost = Node.objects.filter(workers__attempt=attempt, present=False)
+    record_changes(attempt.job.cluster_id, ChangeKind.NODE, sorted(set(lost.values_list("pk", flat=True))))
