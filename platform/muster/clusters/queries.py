@@ -28,6 +28,11 @@ def visible_nodes(standing: Standing) -> QuerySet[Node]:
     return nodes if standing.is_anybody else nodes.none()
 
 
+def visible_flavors(standing: Standing) -> QuerySet[Flavor]:
+    """Every GPU model, for whoever is a member of any tenant."""
+    return Flavor.objects.all() if standing.is_anybody else Flavor.objects.none()
+
+
 def model_matches(model: str, flavor_name: str) -> bool:
     """Whether `H100` names `H100-80GB`: equal, or its beginning up to a dash; case ignored (so `L4` is not L40S)."""
     asked, name = model.lower(), flavor_name.lower()

@@ -23,6 +23,7 @@ from muster.quotas.queries import find_priority
 from muster.workloads import spec as specs
 from muster.workloads.choices import FINAL_JOB_STATES, Cause, JobState
 from muster.workloads.drafts import Draft, draft_job
+from muster.workloads.errors import KeyReused
 from muster.workloads.models import IdempotencyKey, Job, JobDependency, JobShape, Role
 from muster.workloads.queries import visible_jobs
 from muster.workloads.spec.shape import digest
@@ -30,12 +31,6 @@ from muster.workloads.spec.units import cpu_milli
 from muster.workloads.states import move, note_job
 
 KEY_KEPT = dt.timedelta(hours=24)
-
-
-class KeyReused(Conflict):
-    """This Idempotency-Key was used for another job file in the last 24 hours."""
-
-    code = "idempotency_key_reused"
 
 
 def submit_job(

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from django.db.models import QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
 
 from muster.accounts.standing import Standing
 from muster.common.errors import NotFound
-from muster.workloads.models import Job
+from muster.quotas.models import Queue
+from muster.workloads.choices import (
+    ACTIVE_JOB_STATES,
+    FINAL_JOB_STATES,
+    WAITING_JOB_STATES,
+    AttemptState,
+    JobState,
+    WorkerPhase,
+)
+from muster.workloads.models import Job, JobDependency, JobEvent, Worker
 
 
 def visible_jobs(standing: Standing) -> QuerySet[Job]:
@@ -16,8 +26,84 @@ def visible_jobs(standing: Standing) -> QuerySet[Job]:
 
 
 def visible_job(standing: Standing, job_id: int) -> Job:
-    """One job; NotFound also where it is another tenant's."""
-    job = visible_jobs(standing).filter(pk=job_id).first()
+    """One job with its readiness; NotFound also where it is another tenant's."""
+    job = with_readiness(visible_jobs(standing)).filter(pk=job_id).first()
     if job is None:
         raise NotFound(f"There is no job {job_id}.")
     return job
+
+
+def with_readiness(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """Adds `workers_ready`, the workers of the live attempt that run now."""
+    ready = (
+        Worker.objects.filter(attempt__job=OuterRef("pk"), phase=WorkerPhase.RUNNING)
+        .exclude(attempt__state=AttemptState.ENDED)
+        .order_by()
+        .values("attempt__job")
+        .annotate(count=Count("pk"))
+        .values("count")
+    )
+    return jobs.annotate(workers_ready=Coalesce(Subquery(ready), 0))
+
+
+def job_events(job: Job) -> QuerySet[JobEvent]:
+    """The job's story, oldest first."""
+    return JobEvent.objects.filter(job=job).select_related("actor").order_by("pk")
+
+
+def warnings_of(job: Job) -> list[str]:
+    """What was said against the job when it was submitted."""
+    return list(JobEvent.objects.filter(job=job, kind="warning").values_list("message", flat=True))
+
+
+def current_workers(job: Job) -> QuerySet[Worker]:
+    """The workers of the latest attempt, in rank order; those without a rank last."""
+    latest = job.attempts.order_by("-number").values("pk")[:1]
+    workers = Worker.objects.filter(attempt__in=latest).select_related("attempt", "role", "node")
+    return workers.order_by("rank", "role__order", "index")
+
+
+def counts_by_state(jobs: QuerySet[Job]) -> dict[str, int]:
+    """How many of these jobs are in each state; every state is there."""
+    found = dict(jobs.order_by().values_list("state").annotate(count=Count("pk")))
+    return {state: found.get(state, 0) for state in JobState.values}
+
+
+def counts_by(jobs: QuerySet[Job], column: str) -> list[tuple[str, int]]:
+    """How many of these jobs there are by `queue__name`, `owner__username` or the like, most first."""
+    return list(jobs.order_by().values_list(column).annotate(count=Count("pk")).order_by("-count", column))
+
+
+def with_unmet_dependencies(jobs: QuerySet[Job]) -> QuerySet[Job]:
+    """Adds `is_blocked`: a job that must have succeeded first has not."""
+    unmet = JobDependency.objects.filter(job=OuterRef("pk")).exclude(after__state=JobState.SUCCEEDED)
+    return jobs.annotate(is_blocked=Exists(unmet))
+
+
+def dependencies_of(job: Job) -> list[tuple[Job, str]]:
+    """The jobs it waits for, each with `met`, `open` or `failed` (it then waits for ever)."""
+    states = {JobState.SUCCEEDED: "met", JobState.FAILED: "failed", JobState.CANCELLED: "failed"}
+    rows = JobDependency.objects.filter(job=job).select_related("after").order_by("pk")
+    return [(row.after, states.get(JobState(row.after.state), "open")) for row in rows]
+
+
+def with_totals(queues: QuerySet[Queue]) -> QuerySet[Queue]:
+    """Adds `waiting` and `active` jobs and `gpus_used` of each leaf queue."""
+    active = Q(jobs__state__in=ACTIVE_JOB_STATES)
+    return queues.annotate(
+        waiting=Count("jobs", filter=Q(jobs__state__in=WAITING_JOB_STATES)),
+        active=Count("jobs", filter=active),
+        gpus_used=Coalesce(Sum("jobs__gpus_wanted", filter=active), 0, output_field=Job._meta.get_field("gpus_wanted")),
+    )
+
+
+def job_verbs(standing: Standing, job: Job) -> list[str]:
+    """What this reader may do to the job as it is now: the buttons of its page and `capabilities` of the interface."""
+    verbs = ["clone"] if standing.can_submit(job.tenant_id) else []
+    if not standing.can_change_job(job.tenant_id, job.owner_id) or job.state in FINAL_JOB_STATES:
+        return verbs
+    if job.state == JobState.QUEUED:
+        verbs.append("hold")
+    if job.state == JobState.HELD:
+        verbs.append("release")
+    return [*verbs, "priority", "cancel"]

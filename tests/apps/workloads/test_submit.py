@@ -9,8 +9,9 @@ import pytest
 from muster.audit.models import AuditEntry
 from muster.common.errors import Forbidden, Invalid
 from muster.common.models import Change, Event
-from muster.workloads.actions import KeyReused, submit_job
+from muster.workloads.actions import submit_job
 from muster.workloads.choices import JobState
+from muster.workloads.errors import KeyReused
 from muster.workloads.models import IdempotencyKey, Job, JobShape
 from tests.support import builders
 from tests.support.builders import GIB, job_file, make_world, submit

@@ -1,0 +1,11 @@
+"""Addresses of jobs and queues."""
+
+from rest_framework.routers import SimpleRouter
+
+from muster.workloads.api import views
+
+router = SimpleRouter()
+router.register("jobs", views.JobView, basename="job")
+router.register("queues", views.QueueView, basename="queue")
+
+urlpatterns = router.urls

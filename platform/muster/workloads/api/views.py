@@ -1,0 +1,139 @@
+"""Addresses of jobs and queues. What touches devices or intents (cancel, workers, verdict) is in placements.api."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.decorators import action
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from muster.accounts.api.base import MemberView
+from muster.common.api.parsers import YamlParser
+from muster.common.errors import Invalid
+from muster.quotas.models import Queue
+from muster.quotas.queries import visible_queues
+from muster.workloads import actions, judging
+from muster.workloads.api import filters, serializers
+from muster.workloads.drafts import draft_job
+from muster.workloads.models import Job
+from muster.workloads.queries import job_events, visible_job, visible_jobs, with_readiness, with_totals
+from muster.workloads.spec import SCHEMA
+
+JOB_FILE = {key: value for key, value in SCHEMA.items() if key != "$defs"}
+STRICT = OpenApiParameter("strict", bool, description="refuse a job that can never run, instead of warning")
+DRY_RUN = OpenApiParameter("dry_run", bool, description="check and answer, create nothing")
+KEY = OpenApiParameter("Idempotency-Key", str, OpenApiParameter.HEADER, description="within 24 hours, once")
+
+
+class JobView(MemberView):
+    """The jobs of the reader's tenants."""
+
+    queryset = Job.objects.none()
+    serializer_class = serializers.JobDetailSerializer
+    filterset_class = filters.JobFilters
+    search = ("name", "queue__name", "owner__username", "tenant__name")
+    orders = {
+        "name": "name",
+        "state": "state",
+        "priority": "priority",
+        "queue": "queue__name",
+        "owner": "owner__username",
+        "gpus": "gpus_wanted",
+        "workers": "workers_wanted",
+        "submitted_at": "submitted_at",
+        "started_at": "started_at",
+        "ended_at": "ended_at",
+    }
+
+    def get_queryset(self) -> QuerySet[Job]:
+        return with_readiness(visible_jobs(self.standing))
+
+    def get_serializer_class(self) -> type[serializers.JobSerializer]:
+        return serializers.JobSerializer if self.action == "list" else serializers.JobDetailSerializer
+
+    def get_parsers(self) -> list[Any]:
+        """A job may come as a file."""
+        return [JSONParser(), YamlParser()]
+
+    @extend_schema(
+        parameters=[STRICT, DRY_RUN, KEY],
+        request={"application/json": JOB_FILE, "application/yaml": {"type": "string"}},
+        responses={201: serializers.JobDetailSerializer, 200: serializers.DraftSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Submit a job file, as JSON or as YAML."""
+        document = request.data
+        if not isinstance(document, str | dict):
+            raise Invalid("A job file is a mapping of keys to values.")
+        judge = judging.warn_or_refuse(strict=_is_set(request, "strict"))
+        if _is_set(request, "dry_run"):
+            draft = draft_job(self.standing, document)
+            warning = judge(draft)
+            answer = {"spec": draft.spec, "gpus_wanted": draft.gpus_wanted, "warnings": [warning] if warning else []}
+            return Response(serializers.DraftSerializer(answer).data)
+        key = request.headers.get("Idempotency-Key", "")
+        job = actions.submit_job(request.user, document, idempotency_key=key, judge=judge)
+        return self._shown(job.pk, status.HTTP_201_CREATED)
+
+    @extend_schema(request=None, responses=serializers.JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def hold(self, request: Request, pk: str) -> Response:
+        """Keep a queued job from starting."""
+        self.must_match(self.get_object())
+        return self._shown(actions.hold_job(request.user, int(pk)).pk)
+
+    @extend_schema(request=None, responses=serializers.JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def release(self, request: Request, pk: str) -> Response:
+        """Let a held job start."""
+        self.must_match(self.get_object())
+        return self._shown(actions.release_job(request.user, int(pk)).pk)
+
+    @extend_schema(request=serializers.PrioritySerializer, responses=serializers.JobDetailSerializer)
+    @action(detail=True, methods=["post"])
+    def priority(self, request: Request, pk: str) -> Response:
+        """Give a job another priority."""
+        self.must_match(self.get_object())
+        asked = serializers.PrioritySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return self._shown(actions.set_priority(request.user, int(pk), asked.validated_data["priority"]).pk)
+
+    @extend_schema(responses=serializers.JobEventSerializer(many=True), filters=False)
+    @action(detail=True, pagination_class=None)
+    def events(self, request: Request, pk: str) -> Response:
+        """The job's story, oldest first."""
+        events = job_events(self.get_object())[:1000]
+        return Response(serializers.JobEventSerializer(events, many=True).data)
+
+    def _shown(self, job_id: int, status_code: int = status.HTTP_200_OK) -> Response:
+        job = visible_job(self.standing, job_id)
+        return Response(self.get_serializer(job).data, status=status_code, headers={"ETag": self.etag(job)})
+
+
+class QueueView(MemberView):
+    """Every queue with its quotas and totals."""
+
+    queryset = Queue.objects.none()
+    serializer_class = serializers.QueueSerializer
+    filterset_class = filters.QueueFilters
+    search = ("name", "tenant__name")
+    orders = {
+        "name": "name",
+        "tenant": "tenant__name",
+        "priority": "priority",
+        "waiting": "waiting",
+        "active": "active",
+    }
+
+    def get_queryset(self) -> QuerySet[Queue]:
+        queues = visible_queues(self.standing).select_related("tenant", "parent").prefetch_related("quotas__cluster")
+        return with_totals(queues).order_by("pk")
+
+
+def _is_set(request: Request, name: str) -> bool:
+    return request.query_params.get(name, "") in ("1", "true", "yes")

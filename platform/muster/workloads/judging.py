@@ -1,0 +1,52 @@
+"""Can this job ever run? Asked before a submission writes anything.
+
+Only `preview` may call plan(), and it lies above this app: it registers its answer here when Django starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from muster.workloads.drafts import Draft
+from muster.workloads.errors import Impossible, NoAnswer
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Whether a draft could run on the cluster with nobody on it; if not, the reason code and a sentence."""
+
+    can_run: bool
+    reason: str = ""
+    message: str = ""
+
+
+Ask = Callable[[Draft], Finding | None]
+_registered: list[Ask] = []
+
+
+def register(ask: Ask) -> None:
+    """From now on `ask` answers: within 2 s, None where it cannot."""
+    _registered[:] = [ask]
+
+
+def ask(draft: Draft) -> Finding | None:
+    """The answer, None where there is none in time."""
+    return _registered[0](draft) if _registered else None
+
+
+def warn_or_refuse(*, strict: bool) -> Callable[[Draft], str | None]:
+    """A judge for `submit_job`: an impossible job gets a warning, with `strict` a refusal; no answer stops only `strict`."""
+
+    def judge(draft: Draft) -> str | None:
+        finding = ask(draft)
+        if finding is None and strict:
+            raise NoAnswer
+        if finding is None or finding.can_run:
+            return None
+        sentence = f"This job can never run here: {finding.message}"
+        if strict:
+            raise Impossible(sentence, reason=finding.reason)
+        return sentence
+
+    return judge
