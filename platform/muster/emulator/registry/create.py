@@ -64,6 +64,9 @@ def _identify(resource: Resource, namespace: str, obj: Json) -> Json:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     for field in ("resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields"):
         meta.pop(field, None)
+    for field in ("labels", "annotations", "ownerReferences", "finalizers"):
+        if not meta.get(field):
+            meta.pop(field, None)  # empty ones are not kept
     if not meta.get("name"):
         if not meta.get("generateName"):
             cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
