@@ -1,9 +1,13 @@
 """`muster up` says what is wrong in one sentence, exits 2, and has started nothing."""
 
+import os
 import socket
 import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 
+from muster.cli.up.run import lock
 from tests.cli.conftest import MusterStarter
 
 
@@ -36,3 +40,19 @@ def test_unreachable_redis(start_muster: MusterStarter) -> None:
 def test_bad_values_are_named(start_muster: MusterStarter) -> None:
     code, said = answer(start_muster("up", MUSTER_KUBECONFIG="/nowhere/config"))
     assert (code, said) == (2, "muster up: MUSTER_KUBECONFIG='/nowhere/config': no such file: /nowhere/config")
+
+
+def test_reset_keeps_away_from_a_running_platform(tmp_path: Path) -> None:
+    (tmp_path / "postgres").mkdir()
+    reset = [sys.executable, "-m", "muster.cli.up.reset"]
+    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
+    environment["MUSTER_DATA_DIR"] = str(tmp_path)
+
+    with lock(tmp_path / "up.lock"):
+        refused = subprocess.run(reset, env=environment, capture_output=True, text=True, check=False)
+    assert refused.returncode == 2
+    assert "already runs here" in refused.stderr
+    assert (tmp_path / "postgres").exists()
+
+    assert subprocess.run(reset, env=environment, capture_output=True, check=False).returncode == 0
+    assert not (tmp_path / "postgres").exists()

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+
 from muster.cli.up.engines import POSTGRES_FAST, USER, Postgres, Redis, make_socket_dir, wait_until
 
 RUNNING = pytest.StashKey[list[subprocess.Popen[bytes]]]()

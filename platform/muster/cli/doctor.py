@@ -15,8 +15,8 @@ import psycopg
 import redis
 import typer
 
-from muster.cli.up.command import health
 from muster.cli.up.processes import POOLS, is_taken
+from muster.cli.up.run import health
 from muster.config.env import ROOT, BadEnvironmentError, Env, env
 
 STALE_SECONDS = 60.0

@@ -10,6 +10,6 @@ def up() -> None:
     the demo cluster (unless MUSTER_KUBECONFIG names a real one), and every process of the platform.
     MUSTER_HOST and MUSTER_PORT say where it listens, MUSTER_DATA_DIR where it keeps its data.
     """
-    from muster.cli.up.command import run
+    from muster.cli.up.run import run
 
     raise typer.Exit(run())

@@ -45,7 +45,7 @@ class _Up:
     def __init__(self, env: Env) -> None:
         self._env = env
         env.data_dir.mkdir(parents=True, exist_ok=True)
-        self._lock = _lock(env.data_dir / "up.lock")
+        self._lock = lock(env.data_dir / "up.lock")
         self._record = Record(env.data_dir / "processes.json")
         self._output = Output(env.data_dir / "logs", hidden=ENGINES)
         self._supervisor = Supervisor(env.data_dir, record=self._record, output=self._output)
@@ -171,7 +171,7 @@ def health(env: Env) -> dict[str, str]:
         return {}
 
 
-def _lock(path: Path) -> TextIO:
+def lock(path: Path) -> TextIO:
     """Two supervisors on one data directory would sweep each other away."""
     handle = path.open("a+")
     try:
