@@ -11,6 +11,7 @@ def main() -> None:
     sys.path[:0] = [str(Path(__file__).parent / "platform"), str(Path(__file__).parent)]
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "muster.config.settings")
     from django.core.management import execute_from_command_line
+
     from muster.config.env import BadEnvironmentError
 
     try:
