@@ -13,7 +13,7 @@ from typing import Any
 
 from muster.accounts.models import Membership
 from muster.common.choices import EventKind
-from muster.realtime.objects import jobs, overview, queues, world
+from muster.placements.objects import jobs, overview, queues, world
 from muster.workloads.models import Job
 
 Objects = list[dict[str, Any]]
