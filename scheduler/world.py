@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,17 +10,27 @@ import numpy as np
 from scheduler.framework import Ask
 from scheduler.model.columns import BoolArray
 from scheduler.model.hardware import GpuModel
-from scheduler.model.jobs import NO_NODES, DeviceKind, JobShape
+from scheduler.model.jobs import DeviceKind, JobShape
 from scheduler.model.occupancy import Occupancy, empty
 from scheduler.model.policy import Policy
 from scheduler.model.snapshot import Snapshot
+from scheduler.model.verdict import Verdict, rank_of
 from scheduler.place.models import serving_models
 from scheduler.place.view import View
 from scheduler.reserve.ledger import Ledger
-from scheduler.reserve.quota import QuotaBook
+from scheduler.reserve.quota import QuotaBook, model_choices
 
 if TYPE_CHECKING:
+    from scheduler.place.attempt import Refused
     from scheduler.registry import Plugins
+
+
+@dataclass(frozen=True, slots=True)
+class Permits:
+    """Choices of one GPU model per role that quotas allow; `refusal` says why there is none."""
+
+    choices: tuple[tuple[GpuModel | None, ...], ...]
+    refusal: Verdict | None
 
 
 class World:
@@ -41,14 +51,22 @@ class World:
         self.quota = QuotaBook(snapshot)
         self.prepared: dict[tuple[str, Ask], Any] = {}
         self.is_pristine = False
+        self.notes: dict[str, Any] = {}
+        """State that plugins keep for the length of the plan, by name."""
+        self.heads: dict[int, int] = {}
+        """Per queue key, the first candidate that could not be placed."""
+        self.refused: dict[Any, Refused] = {}
+        """Shapes that found no place in this cycle (`place/attempt.py`)."""
+        self.repeats = 0
+        self.entered: list[int] = []
+        """Node rows that the exclusive gang being placed sits on already."""
         self._views: dict[Ask, View] = {}
         self._models: dict[JobShape, tuple[tuple[GpuModel | None, ...], ...]] = {}
+        self._permits: dict[tuple[JobShape, int], tuple[int, Permits]] = {}
 
     def pristine(self) -> World:
         """The same nodes with nobody on them, all of them healthy and ready: what could ever run is judged there."""
-        world = World(
-            self.snapshot, self.policy, self.plugins, now=self.now, used=empty(self.layout, pristine=True)
-        )
+        world = World(self.snapshot, self.policy, self.plugins, now=self.now, used=empty(self.layout, pristine=True))
         world.is_pristine = True
         return world
 
@@ -56,12 +74,33 @@ class World:
         """Per role, the GPU models that serve, in order; (None,) for a role without GPUs."""
         if shape not in self._models:
             self._models[shape] = tuple(
-                (None,)
-                if role.devices.kind == DeviceKind.NONE
-                else tuple(serving_models(role, self.layout.models))
+                (None,) if role.devices.kind == DeviceKind.NONE else tuple(serving_models(role, self.layout.models))
                 for role in shape.roles
             )
         return self._models[shape]
+
+    def permits(self, shape: JobShape, queue: int) -> Permits:
+        """The choices of models that the quotas allow now."""
+        known = self._permits.get((shape, queue))
+        if known is None or known[0] != self.quota.version:
+            known = self._permits[shape, queue] = (self.quota.version, self._ask_quota(shape, queue))
+        return known[1]
+
+    def _ask_quota(self, shape: JobShape, queue: int) -> Permits:
+        allowed, refusals = [], []
+        for models in model_choices(shape, self.models_for(shape)):
+            demand = self.quota.demand(shape, models)
+            verdict = self.quota.refusal(queue, demand, preemptible=shape.preemptible)
+            if verdict is None:
+                allowed.append(models)
+            else:
+                refusals.append(verdict)
+        refusal = min(refusals, key=lambda verdict: rank_of(verdict.reason)) if refusals and not allowed else None
+        return Permits(tuple(allowed), refusal)
+
+    def row_of(self, node: int) -> int:
+        """Row of a node by its key."""
+        return int(np.searchsorted(self.layout.nodes.key, node))
 
     def view(self, ask: Ask) -> View:
         """Room and sort key of every node for this ask, up to date."""
@@ -86,11 +125,3 @@ class World:
             kept[key] = mask
         found: BoolArray = kept[key]
         return found
-
-
-def ask_for(shape: JobShape, position: int, model: GpuModel | None, avoid: frozenset[int] = NO_NODES) -> Ask:
-    """An ask, with the nodes to avoid only where there are any."""
-    return Ask(shape, position, model, avoid)
-
-
-Models = Mapping[int, GpuModel | None]

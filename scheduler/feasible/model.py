@@ -28,7 +28,8 @@ class Model:
 
     def room(self, world: World, ask: Ask, rows: Rows) -> IntArray:
         number = world.layout.models.index(ask.model) if ask.model in world.layout.models else -2
-        return (world.layout.model_of[rows] == number).astype(np.int64)
+        room: IntArray = (world.layout.model_of[rows] == number).astype(np.int64)
+        return room
 
 
 @dataclass(frozen=True)

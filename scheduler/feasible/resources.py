@@ -31,9 +31,9 @@ class Gpus:
     def room(self, world: World, ask: Ask, rows: Rows) -> IntArray:
         room = rule_of(ask).room(world.layout, world.ledger.used, ask, rows)
         if ask.role.devices.kind in {DeviceKind.SHARE, DeviceKind.MIG}:
-            return room * world.layout.nodes.exact[rows]
-        if ask.role.devices.kind == DeviceKind.WHOLE and world.layout.has_time_slices:
-            return room * (world.layout.nodes.replicas[rows] == 1)
+            room = np.where(world.layout.nodes.exact[rows], room, 0)
+        elif ask.role.devices.kind == DeviceKind.WHOLE and world.layout.has_time_slices:
+            room = np.where(world.layout.nodes.replicas[rows] == 1, room, 0)
         return room
 
 
@@ -80,4 +80,6 @@ class Exclusive:
         alone = (used.workers[rows] == 0) & (used.owner[rows] == NOBODY)
         if not world.is_pristine:
             alone &= world.layout.nodes.others_gpus[rows] == 0
+        if world.entered:
+            alone |= np.isin(np.arange(len(used.owner))[rows], world.entered)
         return np.where(alone, UNLIMITED, 0)

@@ -19,6 +19,7 @@ GPU_MODELS: dict[str, GpuModel] = {
     model.name: model
     for model in (
         # name, memory, compute capability in tenths, vendor, GB/s, tensor cores, precisions
+        GpuModel("K80-12GB", 12 * _GI, 37, "nvidia", 240, 0, ("fp32", "fp64")),
         GpuModel("P100-16GB", 16 * _GI, 60, "nvidia", 732, 0, ("fp16", "fp32", "fp64")),
         GpuModel("V100-16GB", 16 * _GI, 70, "nvidia", 900, 1, _VOLTA),
         GpuModel("V100-32GB", 32 * _GI, 70, "nvidia", 900, 1, _VOLTA),
@@ -30,12 +31,14 @@ GPU_MODELS: dict[str, GpuModel] = {
         GpuModel("A100-PCIE-80GB", 80 * _GI, 80, "nvidia", 1935, 3, _AMPERE),
         GpuModel("A800-80GB", 80 * _GI, 80, "nvidia", 2039, 3, _AMPERE),
         GpuModel("A10-24GB", 24 * _GI, 86, "nvidia", 600, 3, _AMPERE),
+        GpuModel("A10G-24GB", 24 * _GI, 86, "nvidia", 600, 3, _AMPERE),
         GpuModel("A40-48GB", 48 * _GI, 86, "nvidia", 696, 3, _AMPERE),
         GpuModel("L4-24GB", 24 * _GI, 89, "nvidia", 300, 4, _ADA),
         GpuModel("L40S-48GB", 48 * _GI, 89, "nvidia", 864, 4, _ADA),
         GpuModel("RTX4090-24GB", 24 * _GI, 89, "nvidia", 1008, 4, _ADA),
         GpuModel("H20-96GB", 96 * _GI, 90, "nvidia", 4000, 4, _ADA),
         GpuModel("H100-80GB", 80 * _GI, 90, "nvidia", 3350, 4, _ADA),
+        GpuModel("H100-PCIE-80GB", 80 * _GI, 90, "nvidia", 2000, 4, _ADA),
         GpuModel("H100-NVL-94GB", 94 * _GI, 90, "nvidia", 3938, 4, _ADA),
         GpuModel("H800-80GB", 80 * _GI, 90, "nvidia", 3350, 4, _ADA),
         GpuModel("H200-141GB", 141 * _GI, 90, "nvidia", 4800, 4, _ADA),

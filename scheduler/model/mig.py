@@ -56,6 +56,7 @@ PROFILES: Mapping[str, tuple[Geometry, tuple[str, ...]]] = {
     "A100-80GB": (SEVENTHS, _A100_80),
     "A100-PCIE-80GB": (SEVENTHS, _A100_80),
     "H100-80GB": (SEVENTHS, _A100_80),
+    "H100-PCIE-80GB": (SEVENTHS, _A100_80),
     "H100-NVL-94GB": (SEVENTHS, ("7g.94gb", "4g.47gb", "3g.47gb", "2g.24gb", "1g.24gb", "1g.12gb")),
     "H200-141GB": (SEVENTHS, ("7g.141gb", "4g.71gb", "3g.71gb", "2g.35gb", "1g.35gb", "1g.18gb")),
     "B200-180GB": (SEVENTHS, ("7g.180gb", "4g.90gb", "3g.90gb", "2g.45gb", "1g.45gb", "1g.23gb")),

@@ -82,6 +82,11 @@ class Layout:
         found: Lookup = self.kept[need]
         return found
 
+    @property
+    def host_level(self) -> int:
+        """Position of the innermost level."""
+        return len(self.levels) - 1
+
     @cached_property
     def label_sets(self) -> tuple[list[Any], IntArray]:
         return distinct(self.nodes.labels)
@@ -107,6 +112,30 @@ class Layout:
         rows.append(_dense(self.nodes.nvlink_domain, None))
         rows.append(np.arange(count, dtype=np.int64))
         return np.stack(rows) if count else np.zeros((len(rows), 0), dtype=np.int64)
+
+    @cached_property
+    def group_of(self) -> npt.NDArray[np.int64]:
+        """[levels + 2, N] the same with every node that is in no domain as a group of its own, after the domains."""
+        groups = self.domain_of.copy()
+        for row, count in zip(groups, self.domain_count, strict=True):
+            alone = row < 0
+            row[alone] = count + np.arange(int(alone.sum()))
+        return groups
+
+    def domain_rows(self, level: int, domain: int) -> IntArray:
+        """Rows of the nodes in a domain; level -1 is the whole cluster."""
+        if level < 0:
+            return np.arange(len(self.nodes))
+        order, starts = self._members[level]
+        return order[starts[domain] : starts[domain + 1]]
+
+    @cached_property
+    def _members(self) -> list[tuple[IntArray, IntArray]]:
+        members = []
+        for row, count in zip(self.domain_of, self.domain_count, strict=True):
+            order = np.argsort(row, kind="stable")
+            members.append((order, np.searchsorted(row[order], np.arange(count + 1))))
+        return members
 
     @cached_property
     def domain_count(self) -> tuple[int, ...]:

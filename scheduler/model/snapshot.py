@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from scheduler.model.occupancy import Occupancy, occupy
 from scheduler.model.queues import Queue
 
 Table = TypeVar("Table", bound=Columns)
+Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,14 @@ class Snapshot:
     def occupancy(self) -> Occupancy:
         """What is in use on each node."""
         return occupy(self.layout, self.running, self.workers)
+
+    def derived(self, name: str, make: Callable[[Snapshot], Derived]) -> Derived:
+        """A value made from this snapshot once and kept with it."""
+        kept: dict[str, Any] = self.__dict__.setdefault("_derived", {})
+        if name not in kept:
+            kept[name] = make(self)
+        found: Derived = kept[name]
+        return found
 
     def changed(self, changes: Changes) -> Snapshot:
         """The same world with these rows replaced. Applying the same changes twice is harmless."""

@@ -28,6 +28,14 @@ class Reason(StrEnum):
     WAITING_FOR_PREEMPTION = "WaitingForPreemption"
 
 
+_RANKS = {reason: rank for rank, reason in enumerate(Reason)}
+
+
+def rank_of(reason: Reason) -> int:
+    """Precedence: the lowest is the plainest cause."""
+    return _RANKS[reason]
+
+
 class Cause(StrEnum):
     """What took nodes out of the running, in the order of the funnel."""
 

@@ -1,4 +1,4 @@
-"""MIG instances: a partitioned GPU before a whole one, the fullest first, at the start that leaves the largest profiles possible."""
+"""MIG instances: partitioned GPUs first, the fullest of them, at the start that leaves the largest profiles possible."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ class MigInstances:
         if gpu < 0:
             return None
         start = int(starts.best[used.slices[row, gpu], used.compute[row, gpu]])
-        return Pick(
-            DeviceKind.MIG, 1 << gpu, start=start, slices=instance.mask_at(start), compute=instance.compute
-        )
+        return Pick(DeviceKind.MIG, 1 << gpu, start=start, slices=instance.mask_at(start), compute=instance.compute)
 
 
 class Starts:

@@ -52,7 +52,8 @@ class Ledger:
 
     def book(self, row: int, *, cpu: int, memory: int, pick: Pick, owner: int = NOBODY) -> None:
         """Put one worker on a node. `owner`: key of the job that takes the node for itself."""
-        used, parts = self.used, ()
+        used = self.used
+        parts: tuple[tuple[int, int, int, int, int], ...] = ()
         free = int(used.free[row])
         if pick.kind > DeviceKind.WHOLE:
             parts = self._book_parts(row, pick)

@@ -35,7 +35,8 @@ class Balanced:
         ]
         if gpus.any():
             shares.append(np.where(gpus > 0, _used(free, gpus), np.mean(shares, axis=0)))
-        return FULL * (1 - 2 * np.std(shares, axis=0))
+        score: FloatArray = FULL * (1 - 2 * np.std(shares, axis=0))
+        return score
 
 
 @dataclass(frozen=True)

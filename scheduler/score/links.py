@@ -41,4 +41,4 @@ class LinkQuality:
             free = free & ~lookup.chosen[slots]
             slots = lookup.slots(shapes, free)
             grade = np.minimum(grade, lookup.grade[slots])
-        return grade * _SCALE
+        return grade.astype(np.float64) * _SCALE

@@ -61,7 +61,7 @@ class IdleCpu:
         return True
 
     def score(self, world: World, ask: Ask, rows: Rows, workers: int) -> FloatArray:
-        free = world.ledger.used.cpu[rows] * _PER_MILLICORE
+        free: FloatArray = world.ledger.used.cpu[rows] * _PER_MILLICORE
         return free if self.most else FULL - free
 
 

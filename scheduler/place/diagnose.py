@@ -1,0 +1,166 @@
+"""Why a gang that was tried found no place, the plainest cause first; and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from scheduler.framework import Ask, Candidate
+from scheduler.model.columns import BoolArray
+from scheduler.model.jobs import DeviceKind, JobShape
+from scheduler.model.resources import MILLI_PER_GPU, PARTS_PER_GPU, PARTS_PER_MILLI
+from scheduler.model.verdict import FunnelStep, Help, Reason, Verdict
+from scheduler.place.gang import Models, avoided
+from scheduler.place.possible import fits, relaxed
+from scheduler.place.share import BITS
+from scheduler.reserve.quota import gpu_parts
+from scheduler.world import World
+
+
+def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict:
+    """The verdict for a gang that fits with none of these choices of models."""
+    avoid = avoided(world, candidate)
+    probe = replace(candidate, avoid=avoid)
+    verdict = (
+        _short_of_gpus(world, probe, choices)
+        or _short_of(world, probe, choices, "cpu", Reason.INSUFFICIENT_CPU)
+        or _short_of(world, probe, choices, "memory", Reason.INSUFFICIENT_MEMORY)
+        or _short_of_both(world, probe, choices)
+        or _badly_placed(world, probe, choices)
+    )
+    return replace(verdict, funnel=funnel(world, probe, choices))
+
+
+def _short_of_gpus(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
+    """Too few free GPUs of the right kind in all, whichever models are chosen."""
+    shape, best = candidate.shape, (-1, 0)
+    if all(role.devices.kind == DeviceKind.NONE for role in shape.roles):
+        return None
+    for models in choices:
+        asks = _asks(candidate, models)
+        groups: dict[object, list[Ask]] = {}
+        for ask in asks:
+            if ask.model is not None:
+                groups.setdefault((ask.model, ask.role.devices.kind > DeviceKind.WHOLE), []).append(ask)
+        missing = [_missing_parts(world, group) for group in groups.values()]
+        if all(short <= 0 for short, _ in missing):
+            return None
+        short = max(missing)
+        best = short if best[0] < 0 else min(best, short)
+    if not choices:
+        return None
+    role = next(role.name for role in shape.roles if role.devices.kind != DeviceKind.NONE)
+    return Verdict(
+        Reason.INSUFFICIENT_GPUS, role=role, asked=best[0] + best[1], free=best[1], help=(Help("gpus", best[0]),)
+    )
+
+
+def _missing_parts(world: World, asks: Sequence[Ask]) -> tuple[int, int]:
+    """(parts missing, parts free) on the nodes open to roles that want GPUs of one model in one way."""
+    rows = np.zeros(len(world.layout.nodes), dtype=np.bool_)
+    wanted = 0
+    for ask in asks:
+        model = ask.model
+        if model is None:
+            continue
+        rows |= world.fixed_mask(ask)
+        wanted += gpu_parts(world.layout, ask.role, model) * ask.role.workers
+    free = _free_parts(world, asks[0], rows)
+    return wanted - free, free
+
+
+def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
+    """Free GPU parts that work of this kind could use: whole GPUs, or also what is left of GPUs shared in the same way."""
+    used, rows, kind = world.ledger.used, np.flatnonzero(mask), ask.role.devices.kind
+    whole = int(np.bitwise_count(used.free[rows]).sum()) * PARTS_PER_GPU
+    if kind == DeviceKind.WHOLE:
+        return whole
+    healthy = (world.layout.healthy_gpus[rows][:, None] >> BITS & 1).astype(np.bool_)
+    mine = (used.kind[rows] == kind) & healthy
+    if kind == DeviceKind.SHARE:
+        return whole + int((MILLI_PER_GPU - used.milli[rows])[mine].sum()) * PARTS_PER_MILLI
+    if kind == DeviceKind.MIG:
+        return whole + int((7 - used.compute[rows].astype(np.int64))[mine].sum()) * (PARTS_PER_GPU // 7)
+    replicas = np.broadcast_to(world.layout.nodes.replicas[rows][:, None], mine.shape)
+    left = np.where(mine, replicas - used.milli[rows], 0).sum()
+    return whole + int(left) * gpu_parts(world.layout, ask.role, ask.model) if ask.model else whole
+
+
+def _short_of(
+    world: World, candidate: Candidate, choices: Sequence[Models], what: str, reason: Reason
+) -> Verdict | None:
+    """Too little CPU or memory in all, or so on each node that it would fit if it asked for none."""
+    shape = candidate.shape
+    wanted = sum(getattr(role, what) * role.workers for role in shape.roles)
+    if not wanted:
+        return None
+    free = max((_free_amount(world, candidate, models, what) for models in choices), default=0)
+    if wanted > free or fits(world, _without(shape, what), candidate.avoid, choices):
+        missing = max(wanted - free, 0)
+        return Verdict(reason, asked=wanted, free=free, help=(Help(what, missing),) if missing else ())
+    return None
+
+
+def _free_amount(world: World, candidate: Candidate, models: Models, what: str) -> int:
+    rows = np.zeros(len(world.layout.nodes), dtype=np.bool_)
+    for ask in _asks(candidate, models):
+        if getattr(ask.role, what):
+            rows |= world.fixed_mask(ask)
+    return int(np.maximum(getattr(world.ledger.used, what)[rows], 0).sum())
+
+
+def _short_of_both(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
+    """Neither less CPU nor less memory alone would do, both together would."""
+    roles = candidate.shape.roles
+    if not any(role.cpu for role in roles) or not any(role.memory for role in roles):
+        return None
+    if fits(world, _without(candidate.shape, "cpu", "memory"), candidate.avoid, choices):
+        return Verdict(Reason.INSUFFICIENT_CPU, asked=sum(role.cpu * role.workers for role in roles))
+    return None
+
+
+def _badly_placed(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict:
+    """Enough in all: in pieces too small for a worker, or not near enough to each other."""
+    shape = candidate.shape
+    topology = shape.topology
+    if fits(world, relaxed(shape), candidate.avoid, choices):
+        level = topology.slice.level if topology.slice else topology.level
+        return Verdict(Reason.TOPOLOGY_UNSATISFIED, level=level, help=(Help("relax", of=level or "links"),))
+    return Verdict(Reason.FRAGMENTED, role=shape.roles[0].name, help=(Help("consolidate"),))
+
+
+def _without(shape: JobShape, *what: str) -> JobShape:
+    none: dict[str, Any] = dict.fromkeys(what, 0)
+    return replace(shape, roles=tuple(replace(role, **none) for role in shape.roles))
+
+
+def _asks(candidate: Candidate, models: Models) -> list[Ask]:
+    return [Ask(candidate.shape, position, model, candidate.avoid) for position, model in enumerate(models)]
+
+
+def funnel(world: World, candidate: Candidate, choices: Sequence[Models]) -> tuple[FunnelStep, ...]:
+    """Per role, how many nodes are left after each filter, summed over the models that serve."""
+    steps = []
+    for position, role in enumerate(candidate.shape.roles):
+        models = dict.fromkeys(models[position] for models in choices)
+        asks = [Ask(candidate.shape, position, model, candidate.avoid) for model in models]
+        steps += _role_funnel(world, asks, role.name)
+    return tuple(steps)
+
+
+def _role_funnel(world: World, asks: Sequence[Ask], role: str) -> list[FunnelStep]:
+    steps: list[FunnelStep] = []
+    left = {ask: np.ones(len(world.layout.nodes), dtype=np.bool_) for ask in asks}
+    for plugin in world.plugins.filters:
+        if not any(plugin.applies(ask) for ask in asks):
+            continue
+        for ask in asks:
+            left[ask] &= plugin.room(world, ask, slice(None)) > 0
+        total = np.zeros(len(world.layout.nodes), dtype=np.bool_)
+        for mask in left.values():
+            total |= mask
+        steps.append(FunnelStep(role, plugin.cause, int(total.sum())))
+    return steps

@@ -1,0 +1,75 @@
+"""One gang, from candidate to a place for every worker: models in order, then domains, nodes and devices (`arrange.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from scheduler.framework import Ask, Candidate, Gang
+from scheduler.model.hardware import GpuModel
+from scheduler.model.jobs import NO_NODES, JobShape
+from scheduler.model.plan import WorkerPlacement
+from scheduler.place.arrange import Seat, arrange
+from scheduler.place.ranks import ring_order
+from scheduler.world import World
+
+Models = tuple[GpuModel | None, ...]
+
+
+def place_gang(world: World, candidate: Candidate, choices: Iterable[Models]) -> Gang | None:
+    """The first choice of models with which the whole gang fits; it is then booked on the ledger."""
+    avoid = avoided(world, candidate)
+    for models in choices:
+        asks = [Ask(candidate.shape, position, model, avoid) for position, model in enumerate(models)]
+        seats = arrange(world, candidate, asks)
+        if seats is not None:
+            return Gang(candidate, models, tuple(_numbered(world, candidate.shape, seats)))
+    return None
+
+
+def avoided(world: World, candidate: Candidate) -> frozenset[int]:
+    """Nodes to keep off; none of them where a role would then have no node at all."""
+    if not candidate.avoid or world.is_pristine:
+        return NO_NODES
+    for position, models in enumerate(world.models_for(candidate.shape)):
+        asks = [Ask(candidate.shape, position, model, candidate.avoid) for model in models]
+        if not any(world.fixed_mask(ask).any() for ask in asks):
+            return NO_NODES
+    return candidate.avoid
+
+
+def _numbered(world: World, shape: JobShape, seats: Sequence[Seat]) -> list[WorkerPlacement]:
+    """Workers by role in file order, numbered along the topology tree; ranks run through the roles that have them."""
+    placed: list[WorkerPlacement] = []
+    rank = 0
+    keys = world.layout.nodes.key
+    for position, role in enumerate(shape.roles):
+        mine = [seat for seat in seats if seat.position == position]
+        has_rank = position in shape.ranked_roles
+        for index, seat in enumerate(_in_ring_order(world, mine)):
+            pick = seat.pick
+            placed.append(
+                WorkerPlacement(
+                    role=role.name,
+                    index=index,
+                    rank=rank + index if has_rank else -1,
+                    node=int(keys[seat.row]),
+                    kind=pick.kind,
+                    gpus=pick.gpus,
+                    milli=pick.milli,
+                    profile=role.devices.profile,
+                    mig_start=pick.start,
+                    quality=pick.quality,
+                )
+            )
+        rank += len(mine) if has_rank else 0
+    return placed
+
+
+def _in_ring_order(world: World, seats: Sequence[Seat]) -> Sequence[Seat]:
+    if len(seats) < 2:
+        return seats
+    rows = np.array([seat.row for seat in seats])
+    tail = next((number for number, seat in enumerate(seats) if seat.is_tail), None)
+    return [seats[number] for number in ring_order(world.layout, rows, tail=tail).tolist()]

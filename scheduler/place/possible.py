@@ -1,0 +1,70 @@
+"""Whether a shape could ever run: judged on all nodes, whatever their health, with nobody on them. Kept with the nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from scheduler.framework import Ask, Candidate
+from scheduler.model.jobs import NO_NODES, JobShape, Role, TopologyNeeds, Want
+from scheduler.model.verdict import Reason, Verdict
+from scheduler.place.arrange import arrange
+from scheduler.reserve.quota import model_choices
+from scheduler.world import World
+
+PROBE = -2
+"""Key and queue of a candidate that is only asked about."""
+
+
+def impossible(world: World, shape: JobShape) -> Verdict | None:
+    """Why no cluster of these nodes could run the shape, None if it could."""
+    key = ("impossible", world.plugins.filters, shape)
+    kept: dict[Any, Any] = world.layout.kept
+    if key not in kept:
+        kept[key] = _judge(world.pristine(), shape)
+    verdict: Verdict | None = kept[key]
+    return verdict
+
+
+def _judge(world: World, shape: JobShape) -> Verdict | None:
+    plain = relaxed(shape)
+    if not _levels_exist(world, shape):
+        return Verdict(Reason.NO_MATCHING_NODES, level=shape.topology.level)
+    for position, role in enumerate(plain.roles):
+        asks = [Ask(plain, position, model) for model in world.models_for(plain)[position]]
+        if not any((world.view(ask).room > 0).any() for ask in asks):
+            return Verdict(Reason.NO_MATCHING_NODES, role=role.name)
+    if not fits(world, plain):
+        return Verdict(Reason.EXCEEDS_CLUSTER, asked=sum(role.workers for role in shape.roles))
+    return None if fits(world, shape) else Verdict(Reason.TOPOLOGY_UNSATISFIED, level=shape.topology.level)
+
+
+def _levels_exist(world: World, shape: JobShape) -> bool:
+    """A required level that no node stands in matches no node."""
+    topology = shape.topology
+    required = [topology.level] if topology.level and topology.want == Want.REQUIRED else []
+    required += [topology.slice.level] if topology.slice else []
+    layout = world.layout
+    return all(level in layout.levels and layout.domain_count[layout.levels.index(level)] for level in required)
+
+
+def fits(world: World, shape: JobShape, avoid: frozenset[int] = NO_NODES, choices: Any = None) -> bool:
+    """Whether a gang of this shape fits; nothing stays booked."""
+    candidate = Candidate(-1, PROBE, shape, PROBE, avoid)
+    for models in model_choices(shape, world.models_for(shape)) if choices is None else choices:
+        mark = world.ledger.mark()
+        found = arrange(world, candidate, [Ask(shape, p, model, avoid) for p, model in enumerate(models)])
+        world.ledger.rollback(mark)
+        if found is not None:
+            return True
+    return False
+
+
+def relaxed(shape: JobShape, **role_changes: Any) -> JobShape:
+    """The shape without any wish about where its workers or devices are beside each other."""
+    roles = tuple(_relaxed_role(role, role_changes) for role in shape.roles)
+    return replace(shape, roles=roles, topology=TopologyNeeds(), locality=None, nic=Want.ANY, spread=False)
+
+
+def _relaxed_role(role: Role, changes: dict[str, Any]) -> Role:
+    return replace(role, gpu=replace(role.gpu, nvlink=Want.ANY), near="", apart="", **changes)

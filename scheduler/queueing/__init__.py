@@ -1,0 +1,1 @@
+"""QueueSort and PreFilter plugins: whose turn it is, and what can be said without looking at nodes."""
