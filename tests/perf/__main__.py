@@ -23,6 +23,7 @@ BENCHMARKS = {
     "core.": "core_times",
     "live.": "live_delivery",
     "openb.": "openb_rows",
+    "emulator.": "emulator_rate",
 }
 
 Row = dict[str, Any]

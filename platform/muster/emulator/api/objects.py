@@ -47,7 +47,7 @@ def post(world: World, call: Call) -> web.Response:
         raise method_not_allowed()
     obj = decode_object(target.resource, call.body, call.content_type)
     options = CreateOptions(dry_run=call.dry_run, strict=call.query.get("fieldValidation") == "Strict")
-    entry = create(world.store, target.resource, target.namespace or "", obj, options)
+    entry = create(world.store, target.resource, target.namespace or "", obj, options=options)
     return object_answer(target.resource, entry, call.accept, 201)
 
 
@@ -65,7 +65,7 @@ def put(world: World, call: Call) -> web.Response:
         raise method_not_allowed()
     obj = decode_object(target.resource, call.body, call.content_type)
     options = UpdateOptions(dry_run=call.dry_run, status=call.is_status)
-    entry = update(world.store, target.resource, target.key, obj, options)
+    entry = update(world.store, target.resource, target.key, obj, options=options)
     return object_answer(target.resource, entry, call.accept)
 
 
@@ -92,7 +92,7 @@ def _patched(world: World, call: Call, changed: Json, entry: Entry) -> web.Respo
     if meta.get("resourceVersion") == str(entry.rv):
         meta.pop("resourceVersion")
     options = UpdateOptions(dry_run=call.dry_run, status=call.is_status)
-    entry = update(world.store, call.target.resource, call.target.key, changed, options)
+    entry = update(world.store, call.target.resource, call.target.key, changed, options=options)
     return object_answer(call.target.resource, entry, call.accept)
 
 
@@ -117,9 +117,8 @@ def _apply(world: World, call: Call) -> web.Response:
     entry = world.store.find(target.resource, target.key)
     if entry is None:
         changes.setdefault("metadata", {})["name"] = target.name
-        entry = create(
-            world.store, target.resource, target.namespace or "", changes, CreateOptions(dry_run=call.dry_run)
-        )
+        options = CreateOptions(dry_run=call.dry_run)
+        entry = create(world.store, target.resource, target.namespace or "", changes, options=options)
         return object_answer(target.resource, entry, call.accept, 201)
     return _patched(world, call, strategic_patch(entry.copy(), changes), entry)
 

@@ -28,18 +28,28 @@ class Launch:
     folder: Path
 
 
-def prepare(store: Store, pod: Json, container: Json, folder: Path, examples: Path, port: int) -> Launch:
-    """Write the container's volumes under `folder` and work out its command and environment."""
-    mounts = _write_volumes(store, pod, container, folder)
-    env = _base_env(pod, folder)
-    for name, value in _declared_env(store, pod, container).items():
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a pod's processes are started."""
+
+    store: Store
+    folder: Path  # the pod's own
+    examples: Path  # where relative paths of a command are looked for
+    port: int  # of the rendezvous
+
+
+def prepare(site: Site, pod: Json, container: Json) -> Launch:
+    """Write the container's volumes and work out its command and environment."""
+    mounts = _write_volumes(site, pod, container)
+    env = _base_env(pod, site.folder)
+    for name, value in _declared_env(site.store, pod, container).items():
         env[name] = _mapped(_expand(value, env), mounts)
-    _point_at_loopback(env, port)
+    _point_at_loopback(env, site.port)
     words = [*(container.get("command") or []), *(container.get("args") or [])]
     if not words:
         raise BrokenPod("no command specified")
-    command = [_locate(_mapped(_expand(word, env), mounts), examples) for word in words]
-    return Launch(command, env, _working_folder(container, folder, mounts))
+    command = [_locate(_mapped(_expand(word, env), mounts), site.examples) for word in words]
+    return Launch(command, env, _working_folder(container, site.folder, mounts))
 
 
 def _base_env(pod: Json, folder: Path) -> dict[str, str]:
@@ -111,18 +121,19 @@ def _data_of(store: Store, resource: Resource, namespace: str, reference: Json) 
     return {**{key: value.encode() for key, value in data.items()}, **binary}
 
 
-def _write_volumes(store: Store, pod: Json, container: Json, folder: Path) -> dict[str, Path]:
+def _write_volumes(site: Site, pod: Json, container: Json) -> dict[str, Path]:
     """Make each mount a folder below the pod's own; returns where each mount path lies."""
     volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or []}
     mounts: dict[str, Path] = {}
     for mount in container.get("volumeMounts") or []:
-        place = folder / "mounts" / mount["mountPath"].strip("/")
+        place = site.folder / "mounts" / mount["mountPath"].strip("/")
         place.mkdir(parents=True, exist_ok=True)
         mounts[mount["mountPath"].rstrip("/")] = place
         volume = volumes.get(mount["name"], {})
         for field, resource in (("configMap", CONFIGMAPS), ("secret", SECRETS)):
             if field in volume:
-                for key, value in _data_of(store, resource, pod["metadata"]["namespace"], volume[field]).items():
+                data = _data_of(site.store, resource, pod["metadata"]["namespace"], volume[field])
+                for key, value in data.items():
                     (place / key).write_bytes(value)
     return mounts
 

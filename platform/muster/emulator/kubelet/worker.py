@@ -13,7 +13,7 @@ from muster.emulator.kubelet import podstatus
 from muster.emulator.kubelet.behaviour import Behaviour
 from muster.emulator.kubelet.containers import Container, Exit, SimulatedContainer, StopOrder, happens
 from muster.emulator.kubelet.devices import OBSERVED
-from muster.emulator.kubelet.environment import BrokenPod, prepare
+from muster.emulator.kubelet.environment import BrokenPod, Site, prepare
 from muster.emulator.kubelet.logs import ContainerLog
 from muster.emulator.kubelet.podstatus import ContainerState
 from muster.emulator.kubelet.ports import ATTEMPT, PortBook
@@ -128,7 +128,7 @@ class PodWorker:
         host, meta = self._host, self._pod["metadata"]
         attempt = (meta.get("labels") or {}).get(ATTEMPT)
         port = host.ports.reserve(f"{meta['namespace']}/{attempt}" if attempt else self.uid, self.uid)
-        launch = prepare(host.store, self._pod, spec, host.folder_of(self.uid), host.examples, port)
+        launch = prepare(Site(host.store, host.folder_of(self.uid), host.examples, port), self._pod, spec)
         gpus = ((self._devices or {}).get(spec["name"]) or {}).get("gpus")
         if gpus is not None:
             launch.env.setdefault("NVIDIA_VISIBLE_DEVICES", ",".join(map(str, gpus)))

@@ -24,7 +24,12 @@ class CreateOptions:
 
 
 def create(
-    store: Store, resource: Resource, namespace: str, obj: Json, options: CreateOptions = CreateOptions()
+    store: Store,
+    resource: Resource,
+    namespace: str,
+    obj: Json,
+    *,
+    options: CreateOptions = CreateOptions(),
 ) -> Entry:
     """Store a new object; `obj` is handed over. `namespace` is "" for cluster-scoped kinds."""
     _drop_unknown(resource, obj, options.strict)

@@ -29,7 +29,14 @@ class UpdateOptions:
     status: bool = False  # the /status sub-resource: only status and metadata of no spec count
 
 
-def update(store: Store, resource: Resource, key: Key, new: Json, options: UpdateOptions = UpdateOptions()) -> Entry:
+def update(
+    store: Store,
+    resource: Resource,
+    key: Key,
+    new: Json,
+    *,
+    options: UpdateOptions = UpdateOptions(),
+) -> Entry:
     """Replace an object by `new`, which is handed over; keeps what `new` may not touch."""
     before = store.get(resource, key)
     _check_version(resource, key, before, new)
