@@ -1,0 +1,151 @@
+"""Whether a whole gang fits, by trying every way of putting its workers on nodes. Exponential: a handful of nodes and workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import product
+
+from scheduler.model.hardware import GpuModel
+from scheduler.model.jobs import DeviceKind, JobShape, Role, Want
+from scheduler.oracle.devices import choices
+from scheduler.oracle.nodes import fits, matches_needs, named
+from scheduler.oracle.world import OracleNode, OracleWorld
+
+Assignment = dict[str, str]
+"""Role name to the name of the one GPU model it uses."""
+
+
+def size_order(job: JobShape) -> list[Role]:
+    """Roles by the size of their workers, the largest first."""
+    return sorted(job.roles, key=lambda role: (-role.devices.count, -role.devices.milli, -role.cpu, -role.memory))
+
+
+def model_orders(role: Role, world: OracleWorld) -> list[GpuModel | None]:
+    """Models a role may use, in the order they are tried: as named, else least capable first."""
+    if role.devices.kind == DeviceKind.NONE:
+        return [None]
+    found = {node.shape.model for node in world.nodes if node.shape.model and matches_needs(role, node.shape.model)}
+
+    def rank(model: GpuModel) -> tuple[object, ...]:
+        named_at = next((i for i, want in enumerate(role.gpu.models) if named(want, model.name)), 0)
+        return named_at, model.compute_capability, model.memory, model.name
+
+    return [*sorted(found, key=rank)]
+
+
+def model_assignments(job: JobShape, world: OracleWorld) -> Iterator[Assignment]:
+    """One model per role, in the order in which they are tried: the largest workers' first choice varies last."""
+    roles = size_order(job)
+    for models in product(*(model_orders(role, world) for role in roles)):
+        yield {role.name: model.name if model else "" for role, model in zip(roles, models, strict=True)}
+
+
+def fits_on(job: JobShape, nodes: Iterable[OracleNode], models: Assignment) -> bool:
+    """The whole gang can be put on these nodes with these models, whatever its topology asks for beyond slices."""
+    workers = [(role, index) for role in size_order(job) for index in range(role.min_workers)]
+    return _put(job, list(nodes), models, workers, {})
+
+
+def _put(
+    job: JobShape,
+    nodes: list[OracleNode],
+    models: Assignment,
+    workers: list[tuple[Role, int]],
+    placed: dict[tuple[str, int], OracleNode],
+) -> bool:
+    if not workers:
+        return True
+    (role, index), rest = workers[0], workers[1:]
+    for position, node in enumerate(nodes):
+        if not _allowed(job, role, index, node, models, placed):
+            continue
+        for gpus in _worthwhile(job, role, node):
+            after = OracleNode(**{**vars(node), "free": set(node.free), "shared": dict(node.shared)})
+            after.take(role, gpus)
+            trial = [*nodes[:position], after, *nodes[position + 1 :]]
+            if _put(job, trial, models, rest, {**placed, (role.name, index): after}):
+                return True
+    return False
+
+
+def _worthwhile(job: JobShape, role: Role, node: OracleNode) -> list[tuple[int, ...]]:
+    """Where links are required, which set is taken decides what is left for the next worker; else any will do."""
+    required = any(r.gpu.nvlink == Want.REQUIRED for r in job.roles) or job.nic == Want.REQUIRED
+    required = required or bool(job.locality and job.locality.want == Want.REQUIRED)
+    found = choices(job, role, node)
+    return found if required or role.devices.kind == DeviceKind.SHARE else found[:1]
+
+
+def _allowed(
+    job: JobShape,
+    role: Role,
+    index: int,
+    node: OracleNode,
+    models: Assignment,
+    placed: dict[tuple[str, int], OracleNode],
+) -> bool:
+    if role.devices.kind != DeviceKind.NONE and (
+        node.shape.model is None or node.shape.model.name != models[role.name]
+    ):
+        return False
+    mine = [key for key, other in placed.items() if other.order == node.order]
+    tried = replace(job, exclusive=False) if mine else job  # on an exclusive node, one's own workers do not disturb
+    if not fits(tried, role, node) or (job.spread and mine):
+        return False
+    if role.apart and any(name == role.apart for name, _ in mine):
+        return False
+    if any(other.apart == role.name and (other.name, i) in mine for other in job.roles for i in range(other.workers)):
+        return False
+    return _slice_allows(job, role, index, node, placed)
+
+
+def _slice_allows(
+    job: JobShape, role: Role, index: int, node: OracleNode, placed: dict[tuple[str, int], OracleNode]
+) -> bool:
+    """Workers of one run of ranks stand in one domain of the slice's level (single-role gangs: rank = index)."""
+    asked = job.topology.slice
+    if asked is None:
+        return True
+    if asked.level not in node.domains:
+        return False
+    run = index // asked.workers
+    peers = [other for (name, i), other in placed.items() if name == role.name and i // asked.workers == run]
+    return all(other.domains.get(asked.level) == node.domains[asked.level] for other in peers)
+
+
+def domains(world: OracleWorld, level: str) -> list[list[OracleNode]]:
+    """The nodes of each domain of a level, domains in order of registration."""
+    found: dict[int, list[OracleNode]] = {}
+    for node in world.nodes:
+        if level in node.domains:
+            found.setdefault(node.domains[level], []).append(node)
+    return [found[number] for number in sorted(found)]
+
+
+def places(job: JobShape, world: OracleWorld) -> list[list[OracleNode]]:
+    """The sets of nodes in any one of which the whole gang must stand."""
+    if job.topology.want == Want.REQUIRED and job.topology.level:
+        return domains(world, job.topology.level)
+    return [world.nodes]
+
+
+def first_models(job: JobShape, world: OracleWorld) -> Assignment | None:
+    """The first assignment of models with which the gang fits as it requires; None where it fits with none."""
+    for models in model_assignments(job, world):
+        if any(fits_on(job, nodes, models) for nodes in places(job, world)):
+            return models
+    return None
+
+
+def without_topology(job: JobShape) -> JobShape:
+    """The same gang asking for nothing of topology, links and spread."""
+    roles = tuple(replace(role, gpu=replace(role.gpu, nvlink=Want.ANY), near="", apart="") for role in job.roles)
+    topology = replace(job.topology, level="", want=Want.PREFERRED, slice=None)
+    return replace(job, roles=roles, topology=topology, locality=None, nic=Want.ANY, spread=False)
+
+
+def asking_less(job: JobShape, *, cpu: bool = False, memory: bool = False) -> JobShape:
+    """The same gang asking for no CPU, or no memory."""
+    roles = tuple(replace(role, cpu=0 if cpu else role.cpu, memory=0 if memory else role.memory) for role in job.roles)
+    return replace(job, roles=roles)
