@@ -29,6 +29,10 @@ class Line extends EventTarget {
     this.readyState = 3;
     this.dispatchEvent(new Event("close"));
   }
+
+  close(): void {
+    this.readyState = 2;
+  }
 }
 
 function connected(): { client: LiveClient; line: Line; states: LineState[] } {
@@ -51,9 +55,9 @@ describe("LiveClient", () => {
   it("delivers a snapshot, then what changes", () => {
     const { client, line } = connected();
     const seen: string[] = [];
-    client.subscribe("overview", { changed: (change, store) => seen.push(`${change.whole}:${String(store.objects.get("cluster/1")?.used)}`) });
-    line.says({ topic: "overview", seq: 3, snapshot: [{ kind: "cluster", id: 1, version: 3, used: 8 }] });
-    line.says({ topic: "overview", seq: 4, prev: 3, put: [{ kind: "cluster", id: 1, version: 4, used: 16 }] });
+    client.subscribe("overview", { changed: (change, store) => seen.push(`${change.whole}:${String(store.objects.get("cluster:1")?.used)}`) });
+    line.says({ topic: "overview", seq: 3, snapshot: [{ id: "cluster:1", version: 3, used: 8 }] });
+    line.says({ topic: "overview", seq: 4, prev: 3, put: [{ id: "cluster:1", version: 4, used: 16 }] });
     expect(line.sent).toEqual([{ sub: "overview" }]);
     expect(seen).toEqual(["true:8", "false:16"]);
   });
@@ -69,15 +73,34 @@ describe("LiveClient", () => {
   it("says since when it is stale, comes back, and resumes where it was", async () => {
     const { client, line, states } = connected();
     client.subscribe("job/7", {});
-    line.says({ topic: "job/7", seq: "12-0", snapshot: [] });
+    line.says({ topic: "job/7", seq: 12, snapshot: [] });
     line.breaks();
     expect(states.at(-1)).toMatchObject({ state: "stale" });
     await vi.advanceTimersByTimeAsync(1000);
     const next = Line.all.at(-1) as Line;
     next.opens();
     expect(next).not.toBe(line);
-    expect(next.sent).toEqual([{ sub: "job/7", since: "12-0" }]);
+    expect(next.sent).toEqual([{ sub: "job/7", since: 12 }]);
     expect(states.at(-1)).toEqual({ state: "live" });
+  });
+
+  it("is stale while nothing is published, though the socket is open", () => {
+    const { line, states } = connected();
+    line.says({ beat: 1, live: false });
+    expect(states.at(-1)).toMatchObject({ state: "stale" });
+    line.says({ beat: 2, live: true });
+    expect(states.at(-1)).toEqual({ state: "live" });
+  });
+
+  it("takes a silent line for dead", async () => {
+    const { line, states } = connected();
+    await vi.advanceTimersByTimeAsync(12_000);
+    line.says({ beat: 1, live: true });
+    await vi.advanceTimersByTimeAsync(12_000);
+    expect(states.at(-1)).toEqual({ state: "live" });
+    await vi.advanceTimersByTimeAsync(9000);
+    expect(states.some((one) => one.state === "stale")).toBe(true);
+    expect(Line.all.length).toBeGreaterThan(1);
   });
 
   it("waits longer after each failure, but not for ever", async () => {

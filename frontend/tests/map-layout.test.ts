@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { CELLS, deviceAt, fittingCell, fittingWidth, layoutMap } from "../src/draw/map-layout";
 import { buildModel } from "../src/draw/map-model";
 import { walk } from "../src/draw/map-walk";
-import { node, nodes } from "./map";
+import { GROUPS, node, nodes } from "./map";
 
-const model = buildModel(nodes(), ["rack"]);
+const model = buildModel(nodes(), ["rack"], GROUPS);
 
 describe("the map's layout", () => {
   it.each(CELLS)("at %i px no two devices overlap and every device finds itself", (cell) => {

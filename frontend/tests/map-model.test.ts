@@ -6,7 +6,7 @@ import { NAMES, gpu, held, node, nodes } from "./map";
 
 describe("the map's model", () => {
   it("orders nodes by domain, then by name", () => {
-    expect(buildModel(nodes(), ["rack"]).nodes.map((one) => one.id)).toEqual([1, 2, 3, 4]);
+    expect(buildModel(nodes(), ["rack"]).nodes.map((one) => one.pk)).toEqual([1, 2, 3, 4]);
   });
 
   it.each([
@@ -14,7 +14,7 @@ describe("the map's model", () => {
     ["held", held(5), Glyph.USED],
     ["shared", held(5, { kind: "share", milli: 250 }), Glyph.SHARED],
     ["promised", held(5, { state: "nominated" }), Glyph.NOMINATED],
-    ["of other pods", { other: true }, Glyph.OTHER],
+    ["of other pods", { others: true }, Glyph.OTHER],
     ["unhealthy, whoever has it", { ...held(5), health: "unhealthy" as const }, Glyph.BAD],
     ["unknown", { health: "unknown" as const }, Glyph.UNKNOWN],
   ])("a device that is %s", (_, more, glyph) => {
@@ -46,7 +46,7 @@ describe("the map's model", () => {
 
   it("shows a job's own racks where the cluster is large", () => {
     const many = [...nodes(), ...Array.from({ length: 60 }, (_, i) => node(100 + i, `r${5 + i}`))];
-    expect(aroundJob(many, ["rack"], 5).map((one) => one.id).sort()).toEqual([1, 2]);
+    expect(aroundJob(many, ["rack"], 5).map((one) => one.pk).sort()).toEqual([1, 2]);
     expect(aroundJob(nodes(), ["rack"], 5)).toHaveLength(4);
   });
 });

@@ -49,7 +49,7 @@ describe("the map's painter", () => {
   });
 
   it("mutes batch jobs", () => {
-    const [r, g, b] = unpack(painted([node(1, "r0", [gpu(0, held(5, { batch: true }))])]).middle(0) ?? 0);
+    const [r, g, b] = unpack(painted([node(1, "r0", [gpu(0, held(5, { job_kind: "batch" }))])]).middle(0) ?? 0);
     const [r0, g0, b0] = unpack(palette.categories[0] ?? 0);
     expect(Math.max(r, g, b) - Math.min(r, g, b)).toBeLessThan(Math.max(r0, g0, b0) - Math.min(r0, g0, b0));
   });

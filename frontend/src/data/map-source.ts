@@ -1,17 +1,19 @@
-/** The nodes of a cluster: fetched once over HTTP, then kept current by the map topic. */
+/** The nodes of a cluster: what changes comes by the map topic; levels, wiring and names, which hardly do, over HTTP. */
 import { liveClient } from "../live/current";
-import type { TopicStore } from "../live/store";
-import type { Names, WireNode } from "./nodes";
+import type { StoreChange, TopicStore } from "../live/store";
+import type { Groups, Names, WireNode } from "./nodes";
 
 export interface MapData {
   levels: string[];
-  nodes: WireNode[];
+  groups: Groups;
   names: Names;
+  /** Absent where the topic brings them. */
+  nodes?: WireNode[];
 }
 
 export interface MapListener {
   /** Everything anew. */
-  loaded(data: MapData): void;
+  loaded(data: MapData, nodes: WireNode[]): void;
   /** These nodes changed. */
   changed(nodes: WireNode[]): void;
   /** Jobs got names. */
@@ -37,13 +39,13 @@ export class MapSource {
       const answer = await fetch(this.url, { headers: { Accept: "application/json" } });
       if (!answer.ok) throw new Error(String(answer.status));
       this.data = (await answer.json()) as MapData;
-      this.listener.loaded(this.data);
+      if (this.data.nodes) this.listener.loaded(this.data, this.data.nodes);
     } catch {
       return this.listener.failed("The map could not be loaded.");
     }
     const client = liveClient();
     if (client && this.topic)
-      this.leave = client.subscribe(this.topic, { changed: (change, store) => this.onChange(change.whole, change.put as unknown as WireNode[], change.gone, store) });
+      this.leave = client.subscribe(this.topic, { changed: (change, store) => this.onChange(change, store) });
   }
 
   stop(): void {
@@ -51,21 +53,16 @@ export class MapSource {
     if (this.asking) clearTimeout(this.asking);
   }
 
-  private onChange(whole: boolean, put: WireNode[], gone: string[], store: TopicStore): void {
+  private onChange(change: StoreChange, store: TopicStore): void {
     if (!this.data) return;
-    const nodes = put.filter((object) => object.kind === "node");
-    const known = new Set(this.data.nodes.map((node) => node.id));
-    if (whole || gone.length || nodes.some((node) => !known.has(node.id))) {
-      this.data.nodes = [...store.objects.values()].filter((object) => object.kind === "node") as unknown as WireNode[];
-      this.listener.loaded(this.data);
-    } else if (nodes.length) {
-      this.listener.changed(nodes);
-    }
+    const nodes = change.put as unknown as WireNode[];
+    if (change.whole || change.gone.length) this.listener.loaded(this.data, [...store.objects.values()] as unknown as WireNode[]);
+    else if (nodes.length) this.listener.changed(nodes);
     if (nodes.some((node) => this.hasUnnamed(node))) this.askNames();
   }
 
   private hasUnnamed(node: WireNode): boolean {
-    return node.gpus.some((gpu) => gpu.holds?.some((hold) => !this.data?.names.jobs[hold.job]));
+    return node.gpus.some((gpu) => gpu.holds.some((hold) => !this.data?.names.jobs[hold.job]));
   }
 
   /** Opaque ids became known: asks, at most every few seconds, which of them are ours. */

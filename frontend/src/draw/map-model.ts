@@ -1,5 +1,5 @@
 /** The cluster in columns: one slot per node, one per device. Painters read these arrays and nothing else. */
-import type { WireGpu, WireNode } from "../data/nodes";
+import type { Groups, WireGpu, WireNode } from "../data/nodes";
 
 /** How a device is drawn. */
 export const Glyph = { FREE: 0, USED: 1, SHARED: 2, NOMINATED: 3, OTHER: 4, BAD: 5, UNKNOWN: 6 } as const;
@@ -12,6 +12,7 @@ export interface MapModel {
   slotOf: Map<number, number>;
   /** Names of network levels, outermost first. */
   levels: string[];
+  groups: Groups;
   /** Per node: its first device, and one past the last node's last. shape (nodes + 1). */
   first: Int32Array;
   /** Per device. shape (devices). */
@@ -30,15 +31,14 @@ export interface MapModel {
 function glyphOf(gpu: WireGpu, ready: boolean): Glyph {
   if (gpu.health === "unhealthy" || gpu.health === "dirty") return Glyph.BAD;
   if (gpu.health === "unknown" || !ready) return Glyph.UNKNOWN;
-  const holds = gpu.holds ?? [];
-  if (holds.some((hold) => hold.state !== "nominated"))
-    return holds.some((hold) => hold.kind && hold.kind !== "whole") ? Glyph.SHARED : Glyph.USED;
-  if (gpu.other) return Glyph.OTHER;
-  return holds.length ? Glyph.NOMINATED : Glyph.FREE;
+  if (gpu.holds.some((hold) => hold.state === "held"))
+    return gpu.holds.some((hold) => hold.kind !== "whole") ? Glyph.SHARED : Glyph.USED;
+  if (gpu.others) return Glyph.OTHER;
+  return gpu.holds.length ? Glyph.NOMINATED : Glyph.FREE;
 }
 
-function groupOf(node: WireNode, index: number): number {
-  return (node.groups ?? []).findIndex((group) => group.includes(index));
+function groupOf(model: MapModel, node: WireNode, index: number): number {
+  return (model.groups[String(node.shape)] ?? []).findIndex((group) => group.includes(index));
 }
 
 function writeNode(model: MapModel, slot: number, node: WireNode): void {
@@ -46,17 +46,17 @@ function writeNode(model: MapModel, slot: number, node: WireNode): void {
   const start = model.first[slot] ?? 0;
   node.gpus.forEach((gpu, i) => {
     const at = start + i;
-    const holds = gpu.holds ?? [];
-    const hold = holds.find((one) => one.state !== "nominated") ?? holds[0];
+    const { holds } = gpu;
+    const hold = holds.find((one) => one.state === "held") ?? holds[0];
     model.node[at] = slot;
     model.glyph[at] = glyphOf(gpu, node.ready);
     model.job[at] = hold?.job ?? NOBODY;
     model.tenant[at] = hold?.tenant ?? NOBODY;
     model.queue[at] = hold?.queue ?? NOBODY;
-    model.milli[at] = Math.min(1000, holds.reduce((sum, one) => sum + (one.milli ?? 1000), 0));
-    model.batch[at] = hold?.batch ? 1 : 0;
+    model.milli[at] = Math.min(1000, holds.reduce((sum, one) => sum + one.milli, 0));
+    model.batch[at] = hold?.job_kind === "batch" ? 1 : 0;
     model.numa[at] = gpu.numa ?? 0;
-    model.group[at] = groupOf(node, gpu.index);
+    model.group[at] = groupOf(model, node, gpu.index);
   });
 }
 
@@ -67,13 +67,13 @@ function inOrder(nodes: WireNode[], levels: string[]): WireNode[] {
   return [...nodes].sort((a, b) => collator.compare(keys.get(a) ?? "", keys.get(b) ?? ""));
 }
 
-export function buildModel(unordered: WireNode[], levels: string[]): MapModel {
+export function buildModel(unordered: WireNode[], levels: string[], groups: Groups = {}): MapModel {
   const nodes = inOrder(unordered, levels);
   const first = new Int32Array(nodes.length + 1);
   nodes.forEach((node, i) => { first[i + 1] = (first[i] ?? 0) + node.gpus.length; });
   const devices = first[nodes.length] ?? 0;
   const model: MapModel = {
-    nodes: [], slotOf: new Map(nodes.map((node, i) => [node.id, i])), levels, first,
+    nodes: [], slotOf: new Map(nodes.map((node, i) => [node.pk, i])), levels, groups, first,
     node: new Int32Array(devices), glyph: new Uint8Array(devices), job: new Float64Array(devices), tenant: new Int32Array(devices),
     queue: new Int32Array(devices), milli: new Uint16Array(devices), batch: new Uint8Array(devices), numa: new Int8Array(devices),
     group: new Int8Array(devices),
@@ -85,9 +85,9 @@ export function buildModel(unordered: WireNode[], levels: string[]): MapModel {
 /** Writes changed nodes in place; false when the layout changed (a node came, left, moved or has other devices). */
 export function updateModel(model: MapModel, changed: WireNode[]): boolean {
   for (const node of changed) {
-    const slot = model.slotOf.get(node.id);
+    const slot = model.slotOf.get(node.pk);
     const known = slot === undefined ? undefined : model.nodes[slot];
-    if (slot === undefined || !known || known.gpus.length !== node.gpus.length) return false;
+    if (slot === undefined || !known || known.gpus.length !== node.gpus.length || known.shape !== node.shape) return false;
     if (model.levels.some((level) => known.domains[level] !== node.domains[level])) return false;
     writeNode(model, slot, node);
   }

@@ -8,7 +8,7 @@ export function numaOrder(gpus: WireGpu[], nics: WireNic[]): number[] {
 /** GPUs by PCIe switch, in order; null gathers those that hang on none. */
 export function switchesOf(gpus: WireGpu[]): [number | null, WireGpu[]][] {
   const groups = new Map<number | null, WireGpu[]>();
-  for (const gpu of gpus) groups.set(gpu.switch ?? null, [...(groups.get(gpu.switch ?? null) ?? []), gpu]);
+  for (const gpu of gpus) groups.set(gpu.switch, [...(groups.get(gpu.switch) ?? []), gpu]);
   return [...groups].sort(([a], [b]) => (a ?? -1) - (b ?? -1));
 }
 
@@ -24,7 +24,7 @@ export function linkOf(a: WireGpu, b: WireGpu, links: number[][]): Link {
   const count = links[a.index]?.[b.index] ?? 0;
   if (count > 1) return { short: `NV${count}`, strength: "double", words: `${count} NVLinks` };
   if (count === 1) return { short: "NV1", strength: "single", words: "NVLink" };
-  if (a.switch !== null && a.switch !== undefined && a.switch === b.switch) return { short: "PIX", strength: "", words: "one PCIe switch" };
+  if (a.switch !== null && a.switch === b.switch) return { short: "PIX", strength: "", words: "one PCIe switch" };
   if ((a.numa ?? 0) === (b.numa ?? 0)) return { short: "NODE", strength: "", words: "one NUMA node" };
   return { short: "SYS", strength: "", words: "across sockets" };
 }

@@ -20,21 +20,25 @@ interface Topic {
 }
 
 interface Message {
-  topic: string;
-  seq?: number | string;
-  prev?: number | string;
+  topic?: string;
+  seq?: number;
+  prev?: number;
   snapshot?: LiveObject[];
   put?: LiveObject[];
-  gone?: (string | number)[];
+  gone?: string[];
   reset?: unknown;
   stale?: boolean;
   denied?: unknown;
+  /** A sign of life, every few seconds, that says whether changes are being published. */
+  beat?: number;
+  live?: boolean;
 }
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
-/** A line that says nothing for so long is asked whether it still lives. */
-const QUIET_MS = 25_000;
+/** The server beats every 5 s; a line that is silent for so long is dead, whatever the socket says. */
+const SILENT_MS = 16_000;
+const LOOK_MS = 4000;
 
 export class LiveClient {
   private socket: WebSocket | null = null;
@@ -43,6 +47,7 @@ export class LiveClient {
   private waits = 0;
   private retry: ReturnType<typeof setTimeout> | null = null;
   private heard = Date.now();
+  private pulse: ReturnType<typeof setInterval> | null = null;
   line: LineState = { state: "connecting" };
 
   constructor(
@@ -52,6 +57,8 @@ export class LiveClient {
 
   connect(): void {
     this.retry = null;
+    this.heard = Date.now();
+    this.pulse ??= setInterval(() => this.look(), LOOK_MS);
     const socket = this.open(this.url);
     this.socket = socket;
     socket.addEventListener("open", () => this.onOpen(socket));
@@ -85,9 +92,15 @@ export class LiveClient {
       clearTimeout(this.retry);
       this.waits = 0;
       this.connect();
-    } else if (this.socket?.readyState === WebSocket.OPEN && Date.now() - this.heard > QUIET_MS) {
-      for (const name of this.topics.keys()) this.ask(name);
-    }
+    } else this.look();
+  }
+
+  /** Drops a line that has been silent for too long: a laptop that slept does not notice that its socket died. */
+  private look(): void {
+    const { socket } = this;
+    if (!socket || this.retry || Date.now() - this.heard < SILENT_MS) return;
+    socket.close();
+    this.onClose(socket);
   }
 
   private leave(name: string, listener: TopicListener): void {
@@ -116,6 +129,7 @@ export class LiveClient {
 
   private onClose(socket: WebSocket): void {
     if (socket !== this.socket) return;
+    this.socket = null;
     if (this.line.state !== "stale") this.setLine({ state: "stale", since: new Date() });
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.waits++) * (0.75 + Math.random() / 2);
     this.retry = setTimeout(() => this.connect(), wait);
@@ -125,23 +139,30 @@ export class LiveClient {
     if (socket !== this.socket) return;
     this.heard = Date.now();
     const message = JSON.parse(String(event.data)) as Message;
-    const topic = this.topics.get(message.topic);
-    if (topic) this.deliver(message, topic);
+    if (message.beat !== undefined) return this.onBeat(message.live !== false);
+    const topic = this.topics.get(message.topic ?? "");
+    if (topic) this.deliver(message.topic ?? "", message, topic);
   }
 
-  private deliver(message: Message, topic: Topic): void {
+  private onBeat(isPublished: boolean): void {
+    if (isPublished) this.setLine({ state: "live" });
+    else if (this.line.state !== "stale") this.setLine({ state: "stale", since: new Date() });
+  }
+
+  private deliver(name: string, message: Message, topic: Topic): void {
     if (message.denied) return topic.listeners.forEach((one) => one.denied?.());
-    if (message.reset) return this.ask(message.topic, true);
+    if (message.reset) return this.ask(name, true);
     if (message.stale) return topic.listeners.forEach((one) => one.stale?.());
     if (message.seq === undefined) return;
     const change = message.snapshot
       ? topic.store.replace(message.seq, message.snapshot)
       : topic.store.apply({ ...message, seq: message.seq });
-    if (!change) return this.ask(message.topic, true);
+    if (!change) return this.ask(name, true);
     for (const listener of topic.listeners) listener.changed?.(change, topic.store);
   }
 
   private setLine(line: LineState): void {
+    if (line.state === "live" && this.line.state === "live") return;
     this.line = line;
     for (const watcher of this.watchers) watcher(line);
   }

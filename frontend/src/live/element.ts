@@ -1,6 +1,6 @@
 /**
  * <mu-live topic="overview"> keeps what is inside it current:
- * - [data-live="KIND/ID.path.to.field"] shows that field of that object;
+ * - [data-live="cluster:1.gpus.used"] shows that field of that object;
  * - with `refresh`, the element fires `mu:refresh` (an htmx trigger) when anything changed, at most once a second.
  */
 import { liveClient } from "./current";
@@ -9,8 +9,8 @@ import type { TopicStore } from "./store";
 const REFRESH_MS = 1000;
 
 export function fieldOf(store: TopicStore, path: string): unknown {
-  const [key = "", ...rest] = path.split(".");
-  return rest.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], store.objects.get(key));
+  const [id = "", ...rest] = path.split(".");
+  return rest.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], store.objects.get(id));
 }
 
 export function figure(value: unknown): string {

@@ -1,20 +1,17 @@
-/** What is known of one topic: whole objects by key, applied so that an older version never replaces a newer one. */
+/** What is known of one topic: whole objects by id, applied so that an older version never replaces a newer one. */
 
 export interface LiveObject {
-  kind: string;
-  id: number | string;
+  /** "kind:pk", unique within the topic. */
+  id: string;
   version: number;
   [field: string]: unknown;
 }
 
-/** An object that left: "kind/id", or an id where the topic carries one kind. */
-export type Gone = string | number;
-
 export interface Delta {
-  seq: number | string;
-  prev?: number | string;
+  seq: number;
+  prev?: number;
   put?: LiveObject[];
-  gone?: Gone[];
+  gone?: string[];
 }
 
 export interface StoreChange {
@@ -24,18 +21,14 @@ export interface StoreChange {
   gone: string[];
 }
 
-export function keyOf(object: Pick<LiveObject, "kind" | "id">): string {
-  return `${object.kind}/${object.id}`;
-}
-
 export class TopicStore {
   readonly objects = new Map<string, LiveObject>();
-  seq: number | string | null = null;
+  seq: number | null = null;
 
   /** Replaces everything by what the server holds now. */
-  replace(seq: number | string, objects: LiveObject[]): StoreChange {
+  replace(seq: number, objects: LiveObject[]): StoreChange {
     this.objects.clear();
-    for (const object of objects) this.objects.set(keyOf(object), object);
+    for (const object of objects) this.objects.set(object.id, object);
     this.seq = seq;
     return { whole: true, put: objects, gone: [] };
   }
@@ -43,21 +36,10 @@ export class TopicStore {
   /** Applies what changed; null when something before it was missed and the topic must be asked for again. */
   apply(delta: Delta): StoreChange | null {
     if (delta.prev !== undefined && delta.prev !== this.seq) return null;
-    const put = (delta.put ?? []).filter((object) => this.isNews(object));
-    for (const object of put) this.objects.set(keyOf(object), object);
-    const gone = (delta.gone ?? []).flatMap((name) => this.remove(name));
+    const put = (delta.put ?? []).filter((object) => object.version >= (this.objects.get(object.id)?.version ?? 0));
+    for (const object of put) this.objects.set(object.id, object);
+    const gone = (delta.gone ?? []).filter((id) => this.objects.delete(id));
     this.seq = delta.seq;
     return { whole: false, put, gone };
-  }
-
-  private isNews(object: LiveObject): boolean {
-    const known = this.objects.get(keyOf(object));
-    return !known || object.version >= known.version;
-  }
-
-  private remove(name: Gone): string[] {
-    const text = String(name);
-    const keys = text.includes("/") ? [text] : [...this.objects.keys()].filter((key) => key.endsWith(`/${text}`));
-    return keys.filter((key) => this.objects.delete(key));
   }
 }

@@ -4,7 +4,7 @@ import type { WireNode } from "../../data/nodes";
 const FEW = 48;
 
 function isOn(node: WireNode, job: number): boolean {
-  return node.gpus.some((gpu) => gpu.holds?.some((hold) => hold.job === job));
+  return node.gpus.some((gpu) => gpu.holds.some((hold) => hold.job === job));
 }
 
 export function aroundJob(nodes: WireNode[], levels: string[], job: number): WireNode[] {

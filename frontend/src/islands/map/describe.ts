@@ -7,10 +7,10 @@ const OTHERS = "another tenant";
 
 function holder(hold: WireHold, names: Names): string[] {
   const job = names.jobs[hold.job];
-  const part = hold.kind && hold.kind !== "whole" ? ` (${((hold.milli ?? 0) / 10).toFixed(0)} %)` : "";
-  const since = hold.since ? [`since ${span((Date.now() - new Date(hold.since).getTime()) / 1000)}`] : [];
+  const part = hold.kind !== "whole" ? ` (${(hold.milli / 10).toFixed(0)} %)` : "";
+  const since = `for ${span((Date.now() - new Date(hold.since).getTime()) / 1000)}`;
   const verb = hold.state === "nominated" ? "promised to " : "";
-  return [`${verb}${job?.name ?? OTHERS}${part}`, names.queues[hold.queue] ?? names.tenants[hold.tenant] ?? "", ...since].filter(Boolean);
+  return [`${verb}${job?.name ?? OTHERS}${part}`, names.queues[hold.queue] ?? names.tenants[hold.tenant] ?? "", since].filter(Boolean);
 }
 
 /** What is so: the node and device first, then who has it, then what is wrong with it. */
@@ -18,18 +18,18 @@ export function describe(facts: DeviceFacts, names: Names): string[] {
   const { node, gpu } = facts;
   const words = [`${node.name} · GPU ${gpu.index}`];
   if (gpu.flavor) words.push(gpu.flavor);
-  const holds = gpu.holds ?? [];
+  const { holds } = gpu;
   if (holds.length) words.push(...holds.slice(0, 3).flatMap((hold) => holder(hold, names)));
-  else if (gpu.other) words.push("a pod that is not ours");
+  else if (gpu.others) words.push("a pod that is not ours");
   else words.push("free");
-  if (gpu.health && gpu.health !== "ok") words.push(gpu.reason || gpu.health);
+  if (gpu.health !== "ok") words.push(gpu.why || gpu.health);
   if (!node.ready) words.push("node not ready");
   if (node.cordoned) words.push("cordoned");
   return words;
 }
 
 export function whereTo(facts: DeviceFacts, names: Names, nodeUrl: string): string | null {
-  const job = facts.gpu.holds?.map((hold) => names.jobs[hold.job]).find(Boolean);
+  const job = facts.gpu.holds.map((hold) => names.jobs[hold.job]).find(Boolean);
   if (job) return job.url;
-  return nodeUrl ? nodeUrl.replace(/0(?=\/?$)/, String(facts.node.id)) : null;
+  return nodeUrl ? nodeUrl.replace(/0(?=\/?$)/, String(facts.node.pk)) : null;
 }

@@ -4,7 +4,7 @@
  */
 import { LitElement, html, nothing } from "lit";
 import { property, state } from "lit/decorators.js";
-import { MapSource } from "../../data/map-source";
+import { type MapData, MapSource } from "../../data/map-source";
 import type { Names, WireNode } from "../../data/nodes";
 import { type Coloured, type Colouring, COLOURINGS, colourMap } from "../../draw/map-colours";
 import { CELLS, type MapLayout, deviceAt, fittingCell, fittingWidth, layoutMap } from "../../draw/map-layout";
@@ -35,7 +35,7 @@ export class MapElement extends LitElement {
   @state() private said = "";
 
   private names: Names = { tenants: {}, queues: {}, jobs: {} };
-  private levels: string[] = [];
+  private data: MapData = { levels: [], groups: {}, names: this.names };
   private layout: MapLayout | null = null;
   private palette: Palette | null = null;
   private surface: MapSurface | null = null;
@@ -60,7 +60,7 @@ export class MapElement extends LitElement {
     document.addEventListener("mu:theme", this.onTheme);
     this.observer.observe(this);
     this.source = new MapSource(this.src, this.topic || null, {
-      loaded: (data) => this.onData(data.nodes, data.levels, data.names),
+      loaded: (data, nodes) => this.onData(data, nodes),
       changed: (nodes) => this.onNodes(nodes),
       named: (names) => {
         this.names = names;
@@ -79,20 +79,21 @@ export class MapElement extends LitElement {
     this.source?.stop();
   }
 
-  /** Shows these nodes; also the way in for pages that have their data already. */
-  onData(nodes: WireNode[], levels: string[], names: Names): void {
+  private onData(data: MapData, nodes: WireNode[]): void {
     this.failure = "";
-    this.names = names;
-    this.levels = levels;
-    this.model = buildModel(this.job ? aroundJob(nodes, levels, Number(this.job)) : nodes, levels);
+    this.data = data;
+    this.names = data.names;
+    this.model = buildModel(this.job ? aroundJob(nodes, data.levels, Number(this.job)) : nodes, data.levels, data.groups);
     this.layout = null;
     this.recolour();
   }
 
   private onNodes(nodes: WireNode[]): void {
     if (!this.model) return;
-    if (updateModel(this.model, nodes)) this.recolour();
-    else this.onData([...this.model.nodes.filter((one) => !nodes.some((node) => node.id === one.id)), ...nodes], this.levels, this.names);
+    const shown = this.job ? nodes.filter((node) => this.model?.slotOf.has(node.pk)) : nodes;
+    if (updateModel(this.model, shown)) return this.recolour();
+    const changed = new Set(shown.map((node) => node.pk));
+    this.onData(this.data, [...this.model.nodes.filter((node) => !changed.has(node.pk)), ...shown]);
   }
 
   private recolour(): void {

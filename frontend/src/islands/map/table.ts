@@ -19,7 +19,7 @@ function ownersOf(nodes: WireNode[], names: Names): string {
   const found = new Set<string>();
   for (const node of nodes)
     for (const gpu of node.gpus)
-      for (const hold of gpu.holds ?? []) found.add(names.jobs[hold.job]?.name ?? "another tenant");
+      for (const hold of gpu.holds) found.add(names.jobs[hold.job]?.name ?? "another tenant");
   const all = [...found];
   return all.length > 4 ? `${all.slice(0, 4).join(", ")} and ${all.length - 4} more` : all.join(", ");
 }

@@ -40,7 +40,7 @@ export class WiringElement extends LitElement {
   }
 
   private onPut(nodes: WireNode[]): void {
-    const node = nodes.find((one) => one.kind === "node" && one.id === this.wiring?.node.id);
+    const node = nodes.find((one) => one.id === this.wiring?.node.id);
     if (node && this.wiring) this.wiring = { ...this.wiring, node };
   }
 
@@ -56,7 +56,7 @@ export class WiringElement extends LitElement {
   private numa(numa: number): unknown {
     const { node, nics } = this.wiring as Wiring;
     const gpus = node.gpus.filter((gpu) => (gpu.numa ?? 0) === numa);
-    const loose = nics.filter((nic) => (nic.numa ?? 0) === numa && !gpus.some((gpu) => gpu.switch !== null && gpu.switch !== undefined && gpu.switch === nic.switch));
+    const loose = nics.filter((nic) => (nic.numa ?? 0) === numa && !gpus.some((gpu) => gpu.switch !== null && gpu.switch === nic.switch));
     return html`<section class="numa" aria-label="NUMA node ${numa}">
       <header>NUMA ${numa}</header>
       <div class="switches">${switchesOf(gpus).map(([number, own]) => html`<div class="switch">
@@ -70,16 +70,16 @@ export class WiringElement extends LitElement {
 
   private device(gpu: WireGpu): unknown {
     const { names } = this.wiring as Wiring;
-    const hold = gpu.holds?.[0];
+    const hold = gpu.holds[0];
     const job = hold && names.jobs[hold.job];
-    const who = hold ? (job?.name ?? "another tenant") : gpu.other ? "other pod" : "free";
-    const health = gpu.health && gpu.health !== "ok" ? "bad" : "ok";
+    const who = hold ? (job?.name ?? "another tenant") : gpu.others ? "other pod" : "free";
+    const health = gpu.health !== "ok" ? "bad" : "ok";
     const category = hold ? `cat-${hash(`${job?.name ?? ""}${hold.job}`) % CATEGORIES}` : "";
-    const body = html`<b>${gpu.index}</b><span>${health === "bad" ? gpu.reason || gpu.health : who}</span>`;
+    const body = html`<b>${gpu.index}</b><span>${health === "bad" ? gpu.why || gpu.health : who}</span>`;
     const title = `GPU ${gpu.index}: ${who}`;
     return job
       ? html`<a class="device ${category}" href=${job.url} data-used data-health=${health} title=${title}>${body}</a>`
-      : html`<div class="device ${category}" ?data-used=${Boolean(hold) || Boolean(gpu.other)} data-health=${health} title=${title}>${body}</div>`;
+      : html`<div class="device ${category}" ?data-used=${Boolean(hold) || gpu.others} data-health=${health} title=${title}>${body}</div>`;
   }
 
   private matrix(): unknown {
