@@ -100,7 +100,8 @@ def build_frontend() -> None:
         say("front end's packages", began)
     began = say("building the front end")
     run(["npm", "run", "--silent", "build"], cwd=FRONTEND, env=environment)
-    stamp.write_text(key)
+    # Anew: the build writes into `public` (the sprite of icons).
+    stamp.write_text(digest(sources))
     say("front end", began)
 
 
@@ -148,10 +149,18 @@ def is_current(stamp: Path, key: str) -> bool:
 
 
 def run(command: list[str], *, cwd: Path = ROOT, env: dict[str, str] | None = None) -> None:
-    """Run to the end; a failure ends us with what was run."""
-    done = subprocess.run(command, cwd=cwd, env=env or fetch_uv.environment(), check=False)
+    """Run to the end; a failure shows what it said and ends us."""
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=env or fetch_uv.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
-        fail(f"this failed: {' '.join(command)}")
+        fail(f"this failed: {' '.join(command)}\n{done.stdout}")
 
 
 def say(what: str, began: float | None = None) -> float:
