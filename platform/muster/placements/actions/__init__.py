@@ -20,6 +20,7 @@ from muster.placements.actions.seen import OrphanSeen, WorkerSeen
 from muster.placements.actions.settling import settle, settle_live
 from muster.placements.actions.stopping import (
     cancel_job,
+    cancel_jobs,
     expire_starts,
     expire_walltimes,
     fault_attempt,
@@ -33,6 +34,7 @@ __all__ = [
     "WorkerSeen",
     "attempts_without_pods",
     "cancel_job",
+    "cancel_jobs",
     "claim_intents",
     "expire_starts",
     "expire_walltimes",

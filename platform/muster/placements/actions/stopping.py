@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -19,6 +19,7 @@ from muster.placements.actions.settling import settle
 from muster.placements.choices import OPEN_INTENTS, NodeVerb
 from muster.placements.models import NodeOrder
 from muster.placements.settlement import ENDED_PHASES
+from muster.workloads.actions import change_jobs
 from muster.workloads.choices import FINAL_JOB_STATES, WAITING_JOB_STATES, AttemptState, Cause, JobState, WorkerPhase
 from muster.workloads.models import Attempt, Job, Worker
 from muster.workloads.states import move
@@ -37,6 +38,17 @@ class AlreadyEnded(Conflict):
 def cancel_job(job: Job, actor: Any) -> Job:
     """End a job for good: at once when it waits, else through a Stop with its checkpoint's grace (30 s without one)."""
     job = Job.objects.select_for_update(no_key=True).get(pk=job.pk)
+    _cancel(job, actor)
+    return job
+
+
+def cancel_jobs(user: Any, job_ids: Collection[int]) -> list[Job]:
+    """Cancel all of these jobs, as this user may, or none."""
+    return change_jobs(user, job_ids, _cancel)
+
+
+def _cancel(job: Job, actor: Any) -> None:
+    """Cancel a locked job."""
     if job.state in FINAL_JOB_STATES:
         raise AlreadyEnded(f"The job has ended already: it is {job.state}.")
     message = f"Cancelled by {actor}." if actor else "Cancelled."
@@ -47,7 +59,6 @@ def cancel_job(job: Job, actor: Any) -> Job:
     if job.state in WAITING_JOB_STATES:
         move(job, JobState.CANCELLED, Cause.CANCEL, message=message, actor=actor)
     record(actor, "job.cancel", job, tenant_id=job.tenant_id)
-    return job
 
 
 def _cancel_attempt(attempt: Attempt, message: str, actor: Any) -> None:

@@ -1,0 +1,1 @@
+"""Load, plan, commit: one cycle at a time per cluster."""

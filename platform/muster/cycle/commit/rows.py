@@ -1,0 +1,147 @@
+"""Attempt, Worker, DeviceHold and Placement rows of the units that start. Bulk statements only."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from django.db.backends.postgresql.psycopg_any import NumericRange
+from django.db.models import Max
+
+from muster.clusters.models import Node
+from muster.common.choices import ChangeKind
+from muster.common.events import record_changes
+from muster.cycle.commit.devices import Devices
+from muster.cycle.commit.fresh import Locked
+from muster.placements.actions.holds import touch_nodes
+from muster.placements.choices import HoldKind, HoldState
+from muster.placements.load import Loaded
+from muster.placements.models import DeviceHold, JobVerdict, Placement
+from muster.workloads.choices import AttemptState
+from muster.workloads.models import Attempt, Role, Worker
+from muster.workloads.states import start_jobs
+from scheduler.messages import placed_message, shortfall_message
+from scheduler.model.plan import Shortfall, Unit, WorkerPlacement
+
+BATCH = 2000
+
+
+def write_units(loaded: Loaded, units: Sequence[Unit], locked: Locked, now: dt.datetime) -> None:
+    """Start the units' jobs; those nominated only get their devices kept."""
+    attempts = _write_attempts(units)
+    pairs = _write_workers(units, attempts)
+    _write_holds(Devices(loaded, units), pairs, now)
+    starting = [(unit, attempt) for unit, attempt in zip(units, attempts, strict=True) if not unit.nominated]
+    _write_placements(loaded.cluster_id, [attempt for _, attempt in starting], now)
+    jobs = [locked.jobs[unit.job] for unit, _ in starting]
+    start_jobs(jobs, _messages([unit for unit, _ in starting]))
+    JobVerdict.objects.filter(job__in=jobs).delete()
+    record_changes(loaded.cluster_id, ChangeKind.JOB, [unit.job for unit in units if unit.nominated])
+    touch_nodes({worker.node for unit in units for worker in unit.workers})
+
+
+def _write_attempts(units: Sequence[Unit]) -> list[Attempt]:
+    keys = {unit.job for unit in units}
+    last = Attempt.objects.filter(job__in=keys).values_list("job_id", "replica").annotate(Max("number"))
+    numbers = Counter({(job, replica): number for job, replica, number in last})
+    attempts = []
+    for unit in units:
+        numbers[unit.job, unit.replica] += 1
+        attempts.append(
+            Attempt(
+                job_id=unit.job,
+                replica=unit.replica,
+                number=numbers[unit.job, unit.replica],
+                state=AttemptState.NOMINATED if unit.nominated else AttemptState.CREATING,
+                placement_note=_note(unit),
+            )
+        )
+    return Attempt.objects.bulk_create(attempts, batch_size=BATCH)
+
+
+def _note(unit: Unit) -> dict[str, Any]:
+    """What the job's page says of the placement."""
+    note: dict[str, Any] = {"quality": min((worker.quality for worker in unit.workers), default=100)}
+    if unit.bottleneck is not None:
+        bottleneck = unit.bottleneck
+        note["bottleneck"] = {
+            "level": bottleneck.level,
+            "gigabytes": bottleneck.gigabytes,
+            "source": bottleneck.source,
+        }
+    if unit.shortfalls:
+        note["shortfalls"] = [_shortfall(one) for one in unit.shortfalls]
+    return note
+
+
+def _shortfall(one: Shortfall) -> dict[str, Any]:
+    return {"role": one.role, "wanted": one.wanted, "gpus": one.gpus, "nodes": one.nodes, "quality": one.quality}
+
+
+def _write_workers(units: Sequence[Unit], attempts: Sequence[Attempt]) -> list[tuple[WorkerPlacement, Worker]]:
+    roles = {
+        (job_id, name): pk
+        for pk, job_id, name in Role.objects.filter(job__in={unit.job for unit in units}).values_list(
+            "pk", "job_id", "name"
+        )
+    }
+    placed: list[WorkerPlacement] = []
+    rows: list[Worker] = []
+    for unit, attempt in zip(units, attempts, strict=True):
+        fell_short = {one.role: shortfall_message(one) for one in unit.shortfalls}
+        for worker in unit.workers:
+            placed.append(worker)
+            rows.append(
+                Worker(
+                    attempt=attempt,
+                    role_id=roles[unit.job, worker.role],
+                    index=worker.index,
+                    rank=worker.rank if worker.rank >= 0 else None,
+                    node_id=worker.node,
+                    note=fell_short.get(worker.role, ""),
+                )
+            )
+    Worker.objects.bulk_create(rows, batch_size=BATCH)
+    return list(zip(placed, rows, strict=True))
+
+
+def _write_holds(devices: Devices, pairs: Iterable[tuple[WorkerPlacement, Worker]], now: dt.datetime) -> None:
+    rows = [hold for placed, worker in pairs for hold in _holds(devices, placed, worker, now)]
+    DeviceHold.objects.bulk_create(rows, batch_size=BATCH)
+
+
+def _holds(devices: Devices, placed: WorkerPlacement, worker: Worker, now: dt.datetime) -> Iterator[DeviceHold]:
+    state = HoldState.NOMINATED if worker.attempt.state == AttemptState.NOMINATED else HoldState.HELD
+    for want in devices.wants(placed):
+        yield DeviceHold(
+            gpu_id=want.gpu_id,
+            worker=worker,
+            kind=want.kind,
+            milli=want.milli,
+            slices=NumericRange(*want.slices) if want.slices else None,
+            profile=want.profile,
+            state=state,
+            since=now,
+        )
+    if placed.nic >= 0:
+        nic_id = devices.nic_ids[placed.node, placed.nic]
+        yield DeviceHold(nic_id=nic_id, worker=worker, kind=HoldKind.NIC, state=state, since=now)
+
+
+def _write_placements(cluster_id: int, attempts: Sequence[Attempt], now: dt.datetime) -> None:
+    rows = [Placement(cluster_id=cluster_id, attempt=attempt, next_try=now) for attempt in attempts]
+    Placement.objects.bulk_create(rows, batch_size=BATCH)
+    of_attempt = {placement.attempt_id: placement.pk for placement in rows}
+    named = Placement.workers.through
+    workers = Worker.objects.filter(attempt__in=of_attempt).values_list("pk", "attempt_id")
+    links = [named(placement_id=of_attempt[attempt_id], worker_id=pk) for pk, attempt_id in workers]
+    named.objects.bulk_create(links, batch_size=BATCH)
+
+
+def _messages(units: Sequence[Unit]) -> dict[int, str]:
+    """One sentence per job: where it goes."""
+    keys = {worker.node for unit in units for worker in unit.workers}
+    names = dict(Node.objects.filter(pk__in=keys).values_list("pk", "name"))
+    return {unit.job: placed_message(unit, names) for unit in units}

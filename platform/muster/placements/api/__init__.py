@@ -1,0 +1,1 @@
+"""REST interface of what touches devices and intents."""
