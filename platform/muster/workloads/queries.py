@@ -56,13 +56,6 @@ def warnings_of(job: Job) -> list[str]:
     return list(JobEvent.objects.filter(job=job, kind="warning").values_list("message", flat=True))
 
 
-def current_workers(job: Job) -> QuerySet[Worker]:
-    """The workers of the latest attempt, in rank order; those without a rank last."""
-    latest = job.attempts.order_by("-number").values("pk")[:1]
-    workers = Worker.objects.filter(attempt__in=latest).select_related("attempt", "role", "node")
-    return workers.order_by("rank", "role__order", "index")
-
-
 def counts_by_state(jobs: QuerySet[Job]) -> dict[str, int]:
     """How many of these jobs are in each state; every state is there."""
     found = dict(jobs.order_by().values_list("state").annotate(count=Count("pk")))
