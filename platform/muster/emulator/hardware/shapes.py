@@ -68,9 +68,12 @@ class Shape:
             return "PIX"
         return "NODE" if group_of(self.numa, a) == group_of(self.numa, b) else "SYS"
 
-    @property
-    def links(self) -> list[list[str]]:
-        return [[self.link_class(a, b) for b in range(self.gpus)] for a in range(self.gpus)]
+
+@functools.cache
+def links_of(shape: str) -> list[list[str]]:
+    """The matrix of link classes over the GPU indices of a shape."""
+    known = shape_named(shape)
+    return [[known.link_class(a, b) for b in range(known.gpus)] for a in range(known.gpus)]
 
 
 def group_of(groups: list[list[int]], member: int) -> int | None:
@@ -123,7 +126,7 @@ def topology(shape: Shape, node: str, unhealthy: list[int]) -> Json:
     return {
         "shape": shape.name,
         "gpus": gpus,
-        "links": shape.links,
+        "links": links_of(shape.name),
         "nics": nics,
         "cpus": shape.cpus,
         "memory": in_units("memory", shape.memory),

@@ -1,5 +1,6 @@
 """Kubernetes quantities: `500m`, `2Ti`, `1e3`."""
 
+import functools
 import re
 from fractions import Fraction
 
@@ -12,6 +13,7 @@ _SUFFIXES = {
 _PATTERN = re.compile(r"([+-]?\d+(?:\.\d*)?|[+-]?\.\d+)(?:[eE]([+-]?\d+))?([numkMGTPE]i?|Ki)?")
 
 
+@functools.lru_cache(maxsize=4096)
 def exact(text: str | int | float) -> Fraction:
     """The number a quantity stands for; ValueError when it is none."""
     found = _PATTERN.fullmatch(str(text).strip())
@@ -21,6 +23,7 @@ def exact(text: str | int | float) -> Fraction:
     return Fraction(number) * Fraction(10) ** int(exponent or 0) * _SUFFIXES[suffix or ""]
 
 
+@functools.lru_cache(maxsize=4096)
 def in_units(resource: str, text: str | int | float) -> int:
     """A quantity as the kubelet counts it: CPU in thousandths, everything else in whole units, rounded up."""
     number = exact(text) * (1000 if resource == "cpu" else 1)
