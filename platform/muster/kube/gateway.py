@@ -7,6 +7,7 @@ none of them is used. Every error leaves here as one of `kube.errors`. A gateway
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -26,6 +27,35 @@ ANSWER_SECONDS = 20.0
 PAGE_SIZE = 500
 CONNECTIONS = 64
 _STREAM_BYTES = 1 << 16
+
+
+class Cut:
+    """Ends a stream from another thread, even one that waits for the next byte."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._is_cut = False
+
+    def arm(self, response: urllib3.BaseHTTPResponse) -> None:
+        """This is the stream; it is ended at once when the order has come already."""
+        with self._lock:
+            self._response = response
+        if self._is_cut:
+            self.now()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the order has come."""
+        return self._is_cut
+
+    def now(self) -> None:
+        """End it."""
+        with self._lock:
+            self._is_cut, response = True, self._response
+        if response is not None:
+            with contextlib.suppress(ValueError, OSError, RuntimeError):
+                response.shutdown()
 
 
 class Gateway:
@@ -118,9 +148,14 @@ class Gateway:
             yield _events(chunks)
 
     @contextlib.contextmanager
-    def log(self, namespace: str, pod: str, *, read_seconds: float, **query: Any) -> Iterator[Iterator[bytes]]:
-        """A pod's log in chunks as they come; `query` is follow, tailLines, limitBytes, timestamps of the API."""
-        with self._stream(PODS.path(namespace, pod, "log"), query, read_seconds) as chunks:
+    def log(
+        self, namespace: str, pod: str, *, read_seconds: float | None, cut: Cut | None = None, **query: Any
+    ) -> Iterator[Iterator[bytes]]:
+        """A pod's log in chunks as they come; `query` is follow, tailLines, limitBytes, timestamps of the API.
+
+        Without `read_seconds` silence is borne for ever (a dead connection is noticed by TCP); `cut` lets another thread end it.
+        """
+        with self._stream(PODS.path(namespace, pod, "log"), query, read_seconds, cut) as chunks:
             yield chunks
 
     def _json(
@@ -155,7 +190,9 @@ class Gateway:
         return response
 
     @contextlib.contextmanager
-    def _stream(self, path: str, query: Json, read_seconds: float) -> Iterator[Iterator[bytes]]:
+    def _stream(
+        self, path: str, query: Json, read_seconds: float | None, cut: Cut | None = None
+    ) -> Iterator[Iterator[bytes]]:
         with _mapped():
             response = self._link.pool.urlopen(
                 "GET",
@@ -170,6 +207,8 @@ class Gateway:
                 with _mapped():
                     response.read(cache_content=True)
                 raise _refusal(response)
+            if cut:
+                cut.arm(response)
             yield _chunks(response)
         finally:
             # A stream left half-way cannot be given back to the pool.

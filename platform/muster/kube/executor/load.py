@@ -43,6 +43,13 @@ def name_of(attempt: Attempt) -> str:
     return attempt_name(attempt.job.name, attempt.job_id, replica=attempt.replica, number=attempt.number)
 
 
+def pod_of(worker: Worker) -> tuple[str, str]:
+    """Namespace and name of a worker's pod, by the rules it was made by."""
+    attempt, role = worker.attempt, worker.role
+    name = pod_name(name_of(attempt), role=role.name, role_order=role.order, index=worker.index)
+    return attempt.job.tenant.namespace, name
+
+
 def _members(attempt: Attempt, name: str) -> tuple[Member, ...]:
     workers = list(Worker.objects.filter(attempt=attempt).select_related("role", "node__pool"))
     holds = _holds(workers)
@@ -66,7 +73,7 @@ def _member(worker: Worker, job: Job, name: str, holds: list[DeviceHold]) -> Mem
         role_order=role.order,
         index=worker.index,
         rank=worker.rank,
-        pod_name=worker.pod_name or pod_name(name, role=role.name, role_order=role.order, index=worker.index),
+        pod_name=pod_name(name, role=role.name, role_order=role.order, index=worker.index),
         node=worker.node.name if worker.node else "",
         gpus=role.gpus,
         cpu_milli=role.cpu_milli,
