@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import subprocess
-import urllib.error
+import sys
 import urllib.request
 from pathlib import Path
 
@@ -50,6 +50,19 @@ def is_healthy(port: int) -> bool:
         return False
 
 
+def unwell(data_dir: Path, port: int) -> set[str]:
+    """The parts that `muster doctor` finds something wrong with."""
+    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "muster.cli.main", "doctor", "--json"],
+        env=environment | {"MUSTER_DATA_DIR": str(data_dir), "MUSTER_PORT": str(port)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return {finding["part"] for finding in json.loads(done.stdout) if not finding["is_well"]}
+
+
 def kill_and_expect_back(data_dir: Path, name: str) -> None:
     before = processes(data_dir)[name]
     os.kill(before, signal.SIGKILL)
@@ -59,6 +72,8 @@ def kill_and_expect_back(data_dir: Path, name: str) -> None:
 def test_story(start_muster: MusterStarter, data_dir: Path, free_port: int) -> None:
     first = start_muster("up")
     wait_for(lambda: is_healthy(free_port), seconds=SECONDS_TO_START)
+
+    assert unwell(data_dir, free_port) <= {"clusters", "workers"}  # those may still be starting
 
     # Two supervisors on one data directory would sweep each other away.
     second = start_muster("up")

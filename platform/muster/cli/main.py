@@ -9,6 +9,17 @@ from typer.core import TyperGroup
 # name: (module:function, what the list of commands says about it)
 COMMANDS = {
     "up": ("muster.cli.up.main:up", "Run the whole platform on this machine."),
+    "login": ("muster.cli.login:login", "Sign this machine in."),
+    "submit": ("muster.cli.jobs:submit", "Submit a job file."),
+    "jobs": ("muster.cli.jobs:jobs", "List jobs, newest first."),
+    "show": ("muster.cli.jobs:show", "Show a job, its workers and its story."),
+    "logs": ("muster.cli.jobs:logs", "Print the logs of a job's workers."),
+    "explain": ("muster.cli.jobs:explain", "Say why a job waits, and what would help."),
+    "cancel": ("muster.cli.jobs:cancel", "Cancel jobs."),
+    "hold": ("muster.cli.jobs:hold", "Keep queued jobs from starting."),
+    "release": ("muster.cli.jobs:release", "Let held jobs start."),
+    "queues": ("muster.cli.cluster:queues", "List queues with their quotas and what they use."),
+    "nodes": ("muster.cli.cluster:nodes", "List nodes with their GPUs."),
     "doctor": ("muster.cli.doctor:doctor", "Check each part of a running platform and say what to do."),
     "emulator": ("muster.emulator.command:emulator", "Serve a Kubernetes API from memory, with simulated nodes."),
     "plan": ("muster.cli.plan:plan", "Schedule a scenario file and explain the result."),

@@ -81,8 +81,11 @@ class _Up:
         for name in ("metrics", "static", "files"):
             (self._env.data_dir / name).mkdir(exist_ok=True)
         await self._start_foundations()
+        web, *others = processes.platform_services(self._env)
+        # While the tables are made, web imports: /healthz says no until both are done.
+        await self._supervisor.start([web])
         await self._prepare_database()
-        await self._supervisor.start(processes.platform_services(self._env))
+        await self._supervisor.start(others)
         await self._wait_for_health()
         self._greet()
 

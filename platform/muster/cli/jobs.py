@@ -1,0 +1,208 @@
+"""`muster submit`, `jobs`, `show`, `logs`, `explain`, `cancel`, `hold`, `release`.
+
+Exit codes: 0 done; 1 refused, or the job that was waited for failed; 2 a bad file or argument; 3 the platform does not answer;
+4 not signed in.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from muster.cli.client import Muster
+from muster.cli.output import (
+    EXIT_BAD_INPUT,
+    EXIT_REFUSED,
+    AsJson,
+    age,
+    plain,
+    print_json,
+    print_table,
+    told_errors,
+)
+
+JobName = Annotated[str, typer.Argument(metavar="JOB", help="A job's number, or its name (the latest of that name).")]
+
+
+def submit(
+    file: Annotated[Path, typer.Argument(help="A job file; - reads standard input.", allow_dash=True)],
+    wait: Annotated[bool, typer.Option("--wait", help="Return when the job has ended; fail if it fails.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Refuse a job that can never run.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check only; create nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a job file."""
+    with told_errors(as_json=as_json, file=str(file)), Muster() as muster:
+        job = muster.submit(_read(file), strict=strict, dry_run=dry_run)
+        for warning in job["warnings"]:
+            print(f"warning: {warning}", file=sys.stderr)
+        if wait and not dry_run:
+            job = _wait(muster, job, quiet=as_json)
+        if as_json:
+            print_json(job)
+        elif dry_run:
+            print("The job file is good.")
+        elif not wait:
+            print(f"job {job['id']} {job['name']} submitted to {job['queue']}")
+        if wait and not dry_run and job["state"] != "succeeded":
+            raise typer.Exit(EXIT_REFUSED)
+
+
+def _read(file: Path) -> str:
+    try:
+        return sys.stdin.read() if str(file) == "-" else file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"muster: {file} cannot be read: {getattr(error, 'strerror', None) or 'it is not text'}", file=sys.stderr)
+        raise typer.Exit(EXIT_BAD_INPUT) from None
+
+
+def _wait(muster: Muster, job: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
+    for job in muster.follow(job["id"]):
+        if not quiet:
+            workers = (
+                f" {job['workers']['ready']}/{job['workers']['wanted']} workers" if job["state"] == "running" else ""
+            )
+            print(f"job {job['id']} {job['name']}: {job['state']}{workers}", flush=True)
+    if job["state"] != "succeeded" and not quiet:
+        print(job["state_message"], file=sys.stderr)
+        for worker in muster.workers(job["id"]):
+            if worker["last_lines"]:
+                print(
+                    f"--- {worker['name']} (exit code {worker['exit_code']}):\n{worker['last_lines']}", file=sys.stderr
+                )
+    return job
+
+
+def jobs(
+    state: Annotated[list[str] | None, typer.Option(help="Only jobs in this state; may be repeated.")] = None,
+    queue: Annotated[str | None, typer.Option(help="Only jobs of this queue.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only this person's jobs.")] = None,
+    words: Annotated[str | None, typer.Option("--search", "-q", help="Words in name, queue, owner or tenant.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many, newest first.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List jobs, newest first."""
+    asked = {"state": state, "queue": queue, "owner": owner, "q": words}
+    with told_errors(as_json=as_json), Muster() as muster:
+        found = muster.jobs(limit=limit, **{name: value for name, value in asked.items() if value})
+    if as_json:
+        print_json(found)
+        return
+    heads = ("ID", "NAME", "QUEUE", "PRIORITY", "STATE", "WORKERS", "GPUS", "AGE")
+    print_table(heads, [_job_row(job) for job in found])
+
+
+def _job_row(job: dict[str, Any]) -> tuple[object, ...]:
+    workers = f"{job['workers']['ready']}/{job['workers']['wanted']}"
+    return (
+        job["id"],
+        job["name"],
+        job["queue"],
+        job["priority"],
+        job["state"],
+        workers,
+        plain(job["gpus"]),
+        age(job["submitted_at"]),
+    )
+
+
+def show(job: JobName, as_json: AsJson = False) -> None:
+    """Show a job, its workers and its story."""
+    with told_errors(as_json=as_json), Muster() as muster:
+        found = muster.job(job)
+        workers, events = muster.workers(found["id"]), muster.events(found["id"])
+    if as_json:
+        print_json(found | {"worker_list": workers, "events": events})
+        return
+    print(f"{found['name']} (job {found['id']}) of {found['owner']} in {found['queue']}, priority {found['priority']}")
+    print(f"{found['state']}: {found['state_message']}" if found["state_message"] else found["state"])
+    if workers:
+        print()
+        heads = ("WORKER", "RANK", "NODE", "GPUS", "PHASE", "EXIT")
+        print_table(heads, [_worker_row(worker) for worker in workers])
+    print()
+    print_table(("WHEN", "WHAT"), [(f"{age(event['at'])} ago", event["message"]) for event in events])
+
+
+def _worker_row(worker: dict[str, Any]) -> tuple[object, ...]:
+    gpus = ",".join(str(device["index"]) for device in worker["devices"] if device["kind"] != "nic")
+    rank, code = worker["rank"], worker["exit_code"]
+    return (
+        worker["name"],
+        "—" if rank is None else rank,
+        worker["node"] or "—",
+        gpus or "—",
+        worker["phase"],
+        "—" if code is None else code,
+    )
+
+
+def logs(
+    job: JobName,
+    worker: Annotated[str | None, typer.Option(help="Only this worker, as worker-0.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Only this rank.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for lines to come.")] = False,
+    tail: Annotated[int | None, typer.Option(min=0, help="Only the last so many lines of each.")] = None,
+) -> None:
+    """Print the logs of a job's workers."""
+    from muster.cli.logs import print_logs
+
+    with told_errors(), Muster() as muster:
+        found = muster.workers(job)
+        chosen = [
+            one for one in found if (worker is None or one["name"] == worker) and (rank is None or one["rank"] == rank)
+        ]
+        if not chosen:
+            names = ", ".join(one["name"] for one in found) or "none: it has not started"
+            print(f"muster: no such worker of {job} ({names})", file=sys.stderr)
+            raise typer.Exit(EXIT_REFUSED)
+        print_logs(muster, chosen, follow=follow, tail=tail)
+
+
+def explain(job: JobName, as_json: AsJson = False) -> None:
+    """Say why a job waits, and what would help."""
+    with told_errors(as_json=as_json), Muster() as muster:
+        found = muster.job(job)
+        verdict = muster.verdict(found["id"])
+    if as_json:
+        print_json(verdict)
+    elif verdict["reason"] is None:
+        waits = "has not been tried yet" if found["state"] == "queued" else f"does not wait: it is {found['state']}"
+        print(f"{found['name']} {waits}.")
+    else:
+        print(f"{verdict['reason']}: {verdict['message']}")
+        if verdict["position"]:
+            print(f"Place {verdict['position']} in {found['queue']}.")
+        for step in verdict["funnel"]:
+            print("  " + ", ".join(f"{name} {value}" for name, value in step.items()))
+        for help_ in verdict["helps"]:
+            print(f"  would help: {help_ if isinstance(help_, str) else help_.get('message', help_)}")
+
+
+def cancel(names: Annotated[list[str], typer.Argument(metavar="JOB...")], as_json: AsJson = False) -> None:
+    """Cancel jobs: their processes are asked to end, then made to."""
+    _each(names, Muster.cancel, as_json=as_json)
+
+
+def hold(names: Annotated[list[str], typer.Argument(metavar="JOB...")], as_json: AsJson = False) -> None:
+    """Keep queued jobs from starting."""
+    _each(names, Muster.hold, as_json=as_json)
+
+
+def release(names: Annotated[list[str], typer.Argument(metavar="JOB...")], as_json: AsJson = False) -> None:
+    """Let held jobs start."""
+    _each(names, Muster.release, as_json=as_json)
+
+
+def _each(names: list[str], verb: Callable[[Muster, str], dict[str, Any]], *, as_json: bool) -> None:
+    with told_errors(as_json=as_json), Muster() as muster:
+        done = [verb(muster, name) for name in names]
+    if as_json:
+        print_json(done)
+        return
+    for job in done:
+        print(f"job {job['id']} {job['name']}: {job['state']}")
