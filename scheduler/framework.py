@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.hardware import LINK_NVLINK, GpuModel
@@ -108,9 +108,13 @@ class PreFilter(Protocol):
 class Filter(Protocol):
     """How many workers of a role each node could take, as far as this plugin can tell: 0 = none, UNLIMITED = any number."""
 
-    cause: ClassVar[Cause]
-    fixed: ClassVar[bool]
-    """Depends on nodes alone, not on what is in use: asked once and kept."""
+    @property
+    def cause(self) -> Cause: ...
+
+    @property
+    def fixed(self) -> bool:
+        """Depends on nodes alone, not on what is in use: asked once and kept."""
+        ...
 
     def applies(self, ask: Ask) -> bool: ...
 
@@ -132,9 +136,13 @@ class PreScore(Protocol):
 class Score(Protocol):
     """0..100 per node, higher is better. Must depend on the node alone, so that only touched nodes are scored again."""
 
-    band: ClassVar[Band]
-    per_count: ClassVar[bool]
-    """Whether the score changes with the number of workers that go to the node together."""
+    @property
+    def band(self) -> Band: ...
+
+    @property
+    def per_count(self) -> bool:
+        """Whether the score changes with the number of workers that go to the node together."""
+        ...
 
     def applies(self, ask: Ask) -> bool: ...
 

@@ -21,6 +21,7 @@ from scheduler.reserve.plugins import Nics, QuotaCharge, WholeGang
 from scheduler.score.balance import Balanced, ImageLocality
 from scheduler.score.bands import Band
 from scheduler.score.links import LinkQuality
+from scheduler.score.normalized import normalized
 from scheduler.score.packing import IdleCpu, Pack, Sharing, SpareGpuNodes, Spread
 
 Factory = type[Any]
@@ -84,6 +85,14 @@ def register(point: Point, name: str, factory: Factory) -> None:
 
 
 @dataclass(frozen=True)
+class ScoreUse:
+    """A score plugin with its weight among those of its band."""
+
+    plugin: Score
+    weight: int = 1
+
+
+@dataclass(frozen=True)
 class Plugins:
     """A profile's plugins, made and sorted by what plan() needs of them."""
 
@@ -92,17 +101,16 @@ class Plugins:
     filters: tuple[Filter, ...]
     post_filters: tuple[PostFilter, ...]
     pre_score: Mapping[str, PreScore]
-    scores: tuple[tuple[int, Score, str], ...]
-    """(weight, plugin, name)."""
+    scores: tuple[ScoreUse, ...]
     reserve: tuple[Reserve, ...]
     permit: tuple[Permit, ...]
 
-    def scores_for(self, ask: Ask) -> dict[Band, list[tuple[int, Score, str]]]:
+    def scores_for(self, ask: Ask) -> dict[Band, list[ScoreUse]]:
         """The score plugins that say something about this ask, by band."""
-        found: dict[Band, list[tuple[int, Score, str]]] = {}
+        found: dict[Band, list[ScoreUse]] = {}
         for use in self.scores:
-            if use[1].applies(ask):
-                found.setdefault(use[1].band, []).append(use)
+            if use.plugin.applies(ask):
+                found.setdefault(use.plugin.band, []).append(use)
         return found
 
 
@@ -173,14 +181,16 @@ def make(profile: Profile) -> Plugins:
     """Make every core plugin of a valid profile."""
     made = {point: [CORE[point][use.name](**use.args) for use in profile.at(point)] for point in CORE_POINTS}
     names = {point: [use.name for use in profile.at(point)] for point in CORE_POINTS}
-    weights = [use.weight for use in profile.at(Point.SCORE)]
     return Plugins(
         queue_sort=made[Point.QUEUE_SORT][0],
         pre_filters=tuple(made[Point.PRE_FILTER]),
         filters=tuple(made[Point.FILTER]),
         post_filters=tuple(made[Point.POST_FILTER]),
         pre_score=dict(zip(names[Point.PRE_SCORE], made[Point.PRE_SCORE], strict=True)),
-        scores=tuple(zip(weights, made[Point.SCORE], names[Point.SCORE], strict=True)),
+        scores=tuple(
+            ScoreUse(normalized(plugin), use.weight)
+            for plugin, use in zip(made[Point.SCORE], profile.at(Point.SCORE), strict=True)
+        ),
         reserve=tuple(made[Point.RESERVE]),
         permit=tuple(made[Point.PERMIT]),
     )

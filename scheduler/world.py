@@ -62,6 +62,7 @@ class World:
         """Node rows that the exclusive gang being placed sits on already."""
         self._views: dict[Ask, View] = {}
         self._models: dict[JobShape, tuple[tuple[GpuModel | None, ...], ...]] = {}
+        self._asks: dict[tuple[JobShape, tuple[GpuModel | None, ...], frozenset[int]], tuple[Ask, ...]] = {}
         self._permits: dict[tuple[JobShape, int], tuple[int, Permits]] = {}
 
     def pristine(self) -> World:
@@ -79,10 +80,17 @@ class World:
             )
         return self._models[shape]
 
+    def asks(self, shape: JobShape, models: tuple[GpuModel | None, ...], avoid: frozenset[int]) -> tuple[Ask, ...]:
+        """One ask per role, the same objects for every job of the shape."""
+        key = shape, models, avoid
+        if key not in self._asks:
+            self._asks[key] = tuple(Ask(shape, position, model, avoid) for position, model in enumerate(models))
+        return self._asks[key]
+
     def permits(self, shape: JobShape, queue: int) -> Permits:
         """The choices of models that the quotas allow now."""
         known = self._permits.get((shape, queue))
-        if known is None or known[0] != self.quota.version:
+        if known is None or (known[0] != self.quota.version and self.quota.is_bounded(queue, shape)):
             known = self._permits[shape, queue] = (self.quota.version, self._ask_quota(shape, queue))
         return known[1]
 

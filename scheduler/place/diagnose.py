@@ -12,7 +12,8 @@ from scheduler.framework import Ask, Candidate
 from scheduler.model.columns import BoolArray
 from scheduler.model.jobs import DeviceKind, JobShape
 from scheduler.model.resources import MILLI_PER_GPU, PARTS_PER_GPU, PARTS_PER_MILLI
-from scheduler.model.verdict import FunnelStep, Help, Reason, Verdict
+from scheduler.model.verdict import Cause, Help, Reason, Verdict
+from scheduler.place.funnel import funnel
 from scheduler.place.gang import Models, avoided
 from scheduler.place.possible import fits, relaxed
 from scheduler.place.share import BITS
@@ -26,8 +27,8 @@ def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> V
     probe = replace(candidate, avoid=avoid)
     verdict = (
         _short_of_gpus(world, probe, choices)
-        or _short_of(world, probe, choices, "cpu", Reason.INSUFFICIENT_CPU)
-        or _short_of(world, probe, choices, "memory", Reason.INSUFFICIENT_MEMORY)
+        or _short_of(world, probe, choices, Cause.CPU, Reason.INSUFFICIENT_CPU)
+        or _short_of(world, probe, choices, Cause.MEMORY, Reason.INSUFFICIENT_MEMORY)
         or _short_of_both(world, probe, choices)
         or _badly_placed(world, probe, choices)
     )
@@ -40,7 +41,7 @@ def _short_of_gpus(world: World, candidate: Candidate, choices: Sequence[Models]
     if all(role.devices.kind == DeviceKind.NONE for role in shape.roles):
         return None
     for models in choices:
-        asks = _asks(candidate, models)
+        asks = world.asks(shape, models, candidate.avoid)
         groups: dict[object, list[Ask]] = {}
         for ask in asks:
             if ask.model is not None:
@@ -90,23 +91,31 @@ def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
 
 
 def _short_of(
-    world: World, candidate: Candidate, choices: Sequence[Models], what: str, reason: Reason
+    world: World, candidate: Candidate, choices: Sequence[Models], cause: Cause, reason: Reason
 ) -> Verdict | None:
     """Too little CPU or memory in all, or so on each node that it would fit if it asked for none."""
-    shape = candidate.shape
+    shape, what = candidate.shape, str(cause)
     wanted = sum(getattr(role, what) * role.workers for role in shape.roles)
     if not wanted:
         return None
     free = max((_free_amount(world, candidate, models, what) for models in choices), default=0)
-    if wanted > free or fits(world, _without(shape, what), candidate.avoid, choices):
+    if wanted > free or (
+        _binds(world, candidate, choices, cause) and fits(world, _without(shape, what), candidate.avoid, choices)
+    ):
         missing = max(wanted - free, 0)
         return Verdict(reason, asked=wanted, free=free, help=(Help(what, missing),) if missing else ())
     return None
 
 
+def _binds(world: World, candidate: Candidate, choices: Sequence[Models], *causes: Cause) -> bool:
+    """Whether any node would take more workers of a role if they asked for none of this; if not, asking for none is no help."""
+    asks = {ask for models in choices for ask in world.asks(candidate.shape, models, candidate.avoid)}
+    return any(world.view(ask).is_bound_by(*causes) for ask in asks)
+
+
 def _free_amount(world: World, candidate: Candidate, models: Models, what: str) -> int:
     rows = np.zeros(len(world.layout.nodes), dtype=np.bool_)
-    for ask in _asks(candidate, models):
+    for ask in world.asks(candidate.shape, models, candidate.avoid):
         if getattr(ask.role, what):
             rows |= world.fixed_mask(ask)
     return int(np.maximum(getattr(world.ledger.used, what)[rows], 0).sum())
@@ -116,6 +125,8 @@ def _short_of_both(world: World, candidate: Candidate, choices: Sequence[Models]
     """Neither less CPU nor less memory alone would do, both together would."""
     roles = candidate.shape.roles
     if not any(role.cpu for role in roles) or not any(role.memory for role in roles):
+        return None
+    if not _binds(world, candidate, choices, Cause.CPU, Cause.MEMORY):
         return None
     if fits(world, _without(candidate.shape, "cpu", "memory"), candidate.avoid, choices):
         return Verdict(Reason.INSUFFICIENT_CPU, asked=sum(role.cpu * role.workers for role in roles))
@@ -135,32 +146,3 @@ def _badly_placed(world: World, candidate: Candidate, choices: Sequence[Models])
 def _without(shape: JobShape, *what: str) -> JobShape:
     none: dict[str, Any] = dict.fromkeys(what, 0)
     return replace(shape, roles=tuple(replace(role, **none) for role in shape.roles))
-
-
-def _asks(candidate: Candidate, models: Models) -> list[Ask]:
-    return [Ask(candidate.shape, position, model, candidate.avoid) for position, model in enumerate(models)]
-
-
-def funnel(world: World, candidate: Candidate, choices: Sequence[Models]) -> tuple[FunnelStep, ...]:
-    """Per role, how many nodes are left after each filter, summed over the models that serve."""
-    steps = []
-    for position, role in enumerate(candidate.shape.roles):
-        models = dict.fromkeys(models[position] for models in choices)
-        asks = [Ask(candidate.shape, position, model, candidate.avoid) for model in models]
-        steps += _role_funnel(world, asks, role.name)
-    return tuple(steps)
-
-
-def _role_funnel(world: World, asks: Sequence[Ask], role: str) -> list[FunnelStep]:
-    steps: list[FunnelStep] = []
-    left = {ask: np.ones(len(world.layout.nodes), dtype=np.bool_) for ask in asks}
-    for plugin in world.plugins.filters:
-        if not any(plugin.applies(ask) for ask in asks):
-            continue
-        for ask in asks:
-            left[ask] &= plugin.room(world, ask, slice(None)) > 0
-        total = np.zeros(len(world.layout.nodes), dtype=np.bool_)
-        for mask in left.values():
-            total |= mask
-        steps.append(FunnelStep(role, plugin.cause, int(total.sum())))
-    return steps

@@ -21,7 +21,7 @@ def place_gang(world: World, candidate: Candidate, choices: Iterable[Models]) ->
     """The first choice of models with which the whole gang fits; it is then booked on the ledger."""
     avoid = avoided(world, candidate)
     for models in choices:
-        asks = [Ask(candidate.shape, position, model, avoid) for position, model in enumerate(models)]
+        asks = world.asks(candidate.shape, models, avoid)
         seats = arrange(world, candidate, asks)
         if seats is not None:
             return Gang(candidate, models, tuple(_numbered(world, candidate.shape, seats)))

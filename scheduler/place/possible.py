@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from scheduler.framework import Ask, Candidate
-from scheduler.model.jobs import NO_NODES, JobShape, Role, TopologyNeeds, Want
+from scheduler.model.jobs import NO_NODES, DeviceKind, JobShape, Role, TopologyNeeds, Want
 from scheduler.model.verdict import Reason, Verdict
 from scheduler.place.arrange import arrange
 from scheduler.reserve.quota import model_choices
@@ -52,12 +53,28 @@ def fits(world: World, shape: JobShape, avoid: frozenset[int] = NO_NODES, choice
     """Whether a gang of this shape fits; nothing stays booked."""
     candidate = Candidate(-1, PROBE, shape, PROBE, avoid)
     for models in model_choices(shape, world.models_for(shape)) if choices is None else choices:
-        mark = world.ledger.mark()
-        found = arrange(world, candidate, [Ask(shape, p, model, avoid) for p, model in enumerate(models)])
-        world.ledger.rollback(mark)
-        if found is not None:
+        asks = world.asks(shape, models, avoid)
+        if _fits_anywhere(world, shape, asks) if _is_plain(shape) else _fits_arranged(world, candidate, asks):
             return True
     return False
+
+
+def _is_plain(shape: JobShape) -> bool:
+    """Workers of one role that may go anywhere: then the nodes' rooms add up."""
+    topology, devices = shape.topology, shape.roles[0].devices
+    anywhere = not topology.level and topology.slice is None and not shape.spread
+    return len(shape.roles) == 1 and anywhere and devices.kind != DeviceKind.SLICE
+
+
+def _fits_anywhere(world: World, shape: JobShape, asks: Sequence[Ask]) -> bool:
+    return int(world.view(asks[0]).room.sum()) >= shape.roles[0].workers
+
+
+def _fits_arranged(world: World, candidate: Candidate, asks: Sequence[Ask]) -> bool:
+    mark = world.ledger.mark()
+    found = arrange(world, candidate, asks)
+    world.ledger.rollback(mark)
+    return found is not None
 
 
 def relaxed(shape: JobShape, **role_changes: Any) -> JobShape:

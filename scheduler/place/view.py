@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scheduler.framework import UNLIMITED, Ask, Rows, Score
-from scheduler.model.columns import FloatArray, IntArray
-from scheduler.score.bands import FULL, Band, points
+from scheduler.framework import UNLIMITED, Ask, Rows
+from scheduler.model.columns import IntArray
+from scheduler.model.verdict import Cause
+from scheduler.score.bands import Band, points
 
 if TYPE_CHECKING:
     from scheduler.world import World
@@ -24,7 +26,7 @@ class View:
         self.fixed = world.fixed_mask(ask)
         self.filters = [f for f in world.plugins.filters if not f.fixed and f.applies(ask)]
         self.scores = world.plugins.scores_for(ask)
-        self.per_count = [band for band, uses in self.scores.items() if any(p.per_count for _, p, _ in uses)]
+        self.per_count = [band for band, uses in self.scores.items() if any(use.plugin.per_count for use in uses)]
         self.room: IntArray = np.zeros(len(self.fixed), dtype=np.int64)
         self.key: IntArray = np.full(len(self.fixed), NOWHERE, dtype=np.int64)
         everywhere = bool(self.fixed.all())
@@ -68,10 +70,17 @@ class View:
         self.room[rows] = room
         self.key[rows] = np.where(room > 0, key, NOWHERE)
 
-    def room_of(self, rows: Rows) -> IntArray:
+    def is_bound_by(self, *causes: Cause) -> bool:
+        """Whether any node would have more room without the filters for these causes."""
+        rows = np.flatnonzero(self.fixed)
+        return bool((self.room_of(rows, causes) > self.room[rows]).any())
+
+    def room_of(self, rows: Rows, without: Sequence[Cause] = ()) -> IntArray:
         """Workers that fit on each of these nodes, fixed filters left aside."""
         room: IntArray | None = None
         for plugin in self.filters:
+            if plugin.cause in without:
+                continue
             more = plugin.room(self.world, self.ask, rows)
             room = more if room is None else np.minimum(room, more)
         if room is None:
@@ -82,15 +91,7 @@ class View:
         """Points of one band: its plugins' scores by weight."""
         uses = self.scores[band]
         if len(uses) == 1:
-            return points(band, _score(self.world, self.ask, rows, uses[0][1], workers))
-        total = sum(weight for weight, _, _ in uses)
-        scores = [weight / total * _score(self.world, self.ask, rows, plugin, workers) for weight, plugin, _ in uses]
+            return points(band, uses[0].plugin.score(self.world, self.ask, rows, workers))
+        total = sum(use.weight for use in uses)
+        scores = [use.weight / total * use.plugin.score(self.world, self.ask, rows, workers) for use in uses]
         return points(band, np.sum(scores, axis=0))
-
-
-def _score(world: World, ask: Ask, rows: Rows, plugin: Score, workers: int) -> FloatArray:
-    raw = plugin.score(world, ask, rows, workers)
-    normalize = getattr(plugin, "normalize", None)
-    if normalize is not None:
-        raw = normalize(raw)
-    return np.clip(raw, 0.0, FULL)

@@ -81,6 +81,12 @@ class QuotaBook:
                 for resource, amount in demand.items():
                     amounts[resource] = amounts.get(resource, 0) + sign * amount
 
+    def is_bounded(self, queue: int, shape: JobShape) -> bool:
+        """Whether anything could ever be refused here."""
+        path = self.tree.paths.get(queue, ())
+        above = [self.tree.queues[key] for key in path]
+        return not shape.preemptible or any(one.limit or one.borrow is not None for one in above)
+
     def refusal(self, queue: int, demand: Mapping[str, int], *, preemptible: bool) -> Verdict | None:
         """Why this much more may not run in the queue, None if it may."""
         checks = [self._over_limit, self._over_borrow] if preemptible else [self._over_limit, self._over_guarantee]

@@ -50,6 +50,7 @@ SHIFT: dict[Band, int] = _shifts()
 
 
 def points(band: Band, score: FloatArray) -> IntArray:
-    """A band's part of the sort key."""
-    steps: IntArray = np.rint(score * (band.steps / FULL)).astype(np.int64)
-    return steps << SHIFT[band]
+    """A band's part of the sort key. What lies outside 0..100 is cut off, so that no plugin reaches into another band."""
+    steps = np.maximum(np.minimum(score, FULL), 0.0) * (band.steps / FULL) + 0.5
+    whole: IntArray = steps.astype(np.int64)
+    return whole << SHIFT[band]

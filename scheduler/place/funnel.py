@@ -1,0 +1,54 @@
+"""How many nodes are left to each role after each filter: the funnel that every refused gang is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from scheduler.framework import Ask, Candidate
+from scheduler.model.columns import BoolArray
+from scheduler.model.hardware import GpuModel
+from scheduler.model.verdict import FunnelStep
+from scheduler.world import World
+
+
+def funnel(
+    world: World, candidate: Candidate, choices: Sequence[tuple[GpuModel | None, ...]]
+) -> tuple[FunnelStep, ...]:
+    """Filters that look at nodes alone come first, then those that look at what is in use. All models that serve count."""
+    steps: list[FunnelStep] = []
+    for position, role in enumerate(candidate.shape.roles):
+        models = dict.fromkeys(models[position] for models in choices)
+        asks = tuple(Ask(candidate.shape, position, model, candidate.avoid) for model in models)
+        steps += _fixed_steps(world, asks, role.name)
+        steps += _steps_in_use(world, asks, role.name)
+    return tuple(steps)
+
+
+def _fixed_steps(world: World, asks: tuple[Ask, ...], role: str) -> list[FunnelStep]:
+    """Kept with the nodes, like the masks themselves."""
+    key = ("funnel", world.plugins.filters, asks, world.is_pristine)
+    kept: dict[Any, Any] = world.layout.kept
+    if key not in kept:
+        left = {ask: np.ones(len(world.layout.nodes), dtype=np.bool_) for ask in asks}
+        kept[key] = _narrowed(world, left, role, fixed=True)
+    steps: list[FunnelStep] = kept[key]
+    return steps
+
+
+def _steps_in_use(world: World, asks: tuple[Ask, ...], role: str) -> list[FunnelStep]:
+    return _narrowed(world, {ask: world.fixed_mask(ask).copy() for ask in asks}, role, fixed=False)
+
+
+def _narrowed(world: World, left: dict[Ask, BoolArray], role: str, *, fixed: bool) -> list[FunnelStep]:
+    """One step per filter; `left` holds the nodes still open to each ask and is narrowed on the way."""
+    steps = []
+    for plugin in world.plugins.filters:
+        asks = [ask for ask in left if plugin.fixed == fixed and plugin.applies(ask)]
+        for ask in asks:
+            left[ask] &= plugin.room(world, ask, slice(None)) > 0
+        if asks:
+            steps.append(FunnelStep(role, plugin.cause, int(np.any(list(left.values()), axis=0).sum())))
+    return steps
