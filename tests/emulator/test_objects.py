@@ -237,6 +237,24 @@ def test_a_body_of_the_wrong_form_is_refused(client: Client) -> None:
         assert client.post(PODS, json=body).status_code in (400, 422)
 
 
+def test_events_have_two_forms(client: Client) -> None:
+    event = {
+        "metadata": {"generateName": "a."}, "eventTime": "2026-01-01T00:00:00.000000Z", "reportingController": "muster",
+        "reportingInstance": "m-0", "action": "Binding", "reason": "Scheduled", "type": "Normal", "note": "assigned",
+        "regarding": {"kind": "Pod", "namespace": "default", "name": "a"},
+    }  # fmt: skip
+    path = "/apis/events.k8s.io/v1/namespaces/default/events"
+    with client.watch(path) as events:
+        made = client.create(path, event)
+        assert next(events)["object"]["note"] == made["note"] == "assigned"
+    [core] = client.read("/api/v1/events", fieldSelector="involvedObject.name=a")["items"]
+    assert (core["message"], core["reportingComponent"]) == ("assigned", "muster")
+    client.merge(f"{path}/{made['metadata']['name']}", {"series": {"count": 2}, "note": "again"})
+    assert client.read(path)["items"][0]["note"] == "again"
+    refused = client.create(path, {"metadata": {"name": "x"}, "reason": "r"}, code=422)
+    assert refused["message"].startswith('Event.events.k8s.io "x" is invalid: [eventTime: Required value')
+
+
 async def test_it_runs_in_a_loop_of_ours() -> None:
     async with EmulatorServer(cluster="empty") as server:
         assert server.url.startswith("http://127.0.0.1:")

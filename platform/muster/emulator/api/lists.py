@@ -102,7 +102,7 @@ class Lister:
 def encode_list(resource: Resource, meta: Json, entries: list[Entry]) -> bytes:
     """A typed list; its items carry no kind, as the server's do not."""
     head = f'{{"kind":"{resource.kind}List","apiVersion":"{resource.api_version}","metadata":'.encode()
-    return head + orjson.dumps(meta) + b',"items":[' + b",".join(entry.raw for entry in entries) + b"]}"
+    return head + orjson.dumps(meta) + b',"items":[' + b",".join(entry.item(resource) for entry in entries) + b"]}"
 
 
 def too_large(asked: int, current: int) -> ApiError:

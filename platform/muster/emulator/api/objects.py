@@ -15,6 +15,7 @@ from muster.emulator.registry.create import CreateOptions, create
 from muster.emulator.registry.delete import delete
 from muster.emulator.registry.errors import ApiError, Cause, Json, bad_request
 from muster.emulator.registry.patches import json_patch, merge_patch, strategic_patch
+from muster.emulator.registry.resources import Codec, Resource
 from muster.emulator.registry.selectors import matcher
 from muster.emulator.registry.store import Entry, key_of
 from muster.emulator.registry.update import UpdateOptions, update
@@ -46,9 +47,20 @@ def post(world: World, call: Call) -> web.Response:
     if target.name is not None or (target.resource.namespaced and target.namespace is None):
         raise method_not_allowed()
     obj = decode_object(target.resource, call.body, call.content_type)
+    if target.resource.codec is not None:
+        obj = _decoded_new(target.resource, target.resource.codec, obj)
     options = CreateOptions(dry_run=call.dry_run, strict=call.query.get("fieldValidation") == "Strict")
     entry = create(world.store, target.resource, target.namespace or "", obj, options=options)
     return object_answer(target.resource, entry, call.accept, 201)
+
+
+def _decoded_new(resource: Resource, codec: Codec, obj: Json) -> Json:
+    """A new object in the form it is stored in; 422 when this form asks for more than the stored one."""
+    causes = codec.causes(obj)
+    if causes:
+        meta = obj.get("metadata", {})
+        raise resource.invalid(meta.get("name") or meta.get("generateName", ""), causes)
+    return codec.to_stored(obj)
 
 
 def get(world: World, call: Call) -> web.Response:
@@ -64,6 +76,8 @@ def put(world: World, call: Call) -> web.Response:
     if target.name is None:
         raise method_not_allowed()
     obj = decode_object(target.resource, call.body, call.content_type)
+    if target.resource.codec is not None:
+        obj = target.resource.codec.to_stored(obj)
     options = UpdateOptions(dry_run=call.dry_run, status=call.is_status)
     entry = update(world.store, target.resource, target.key, obj, options=options)
     return object_answer(target.resource, entry, call.accept)
@@ -84,7 +98,10 @@ def patch(world: World, call: Call) -> web.Response:
         changes = orjson.loads(call.body)
     except orjson.JSONDecodeError as error:
         raise bad_request(f"error decoding patch: {error}") from error
-    return _patched(world, call, patcher(entry.copy(), changes), entry)
+    codec = target.resource.codec
+    if codec is None:
+        return _patched(world, call, patcher(entry.copy(), changes), entry)
+    return _patched(world, call, codec.to_stored(patcher(codec.from_stored(entry.copy()), changes)), entry)
 
 
 def _patched(world: World, call: Call, changed: Json, entry: Entry) -> web.Response:

@@ -65,7 +65,7 @@ class Watch:
 
     def notice(self, change: Change) -> None:
         """A listener of the store."""
-        if change.resource is not self.resource or change.rv <= self._from:
+        if change.resource.key != self.resource.key or change.rv <= self._from:
             return
         self._show(change)
         if self._lines:
@@ -80,11 +80,11 @@ class Watch:
         before = change.before is not None and self._shows(change.before)
         after = change.verb != "DELETED" and self._shows(change.entry)
         if before and after:
-            self._lines.append(change.line("MODIFIED"))
+            self._lines.append(change.line("MODIFIED", self.resource))
         elif after:
-            self._lines.append(change.line("ADDED"))
+            self._lines.append(change.line("ADDED", self.resource))
         elif before:
-            self._lines.append(change.line("DELETED"))
+            self._lines.append(change.line("DELETED", self.resource))
 
     def _shows(self, entry: Entry) -> bool:
         meta = entry.obj["metadata"]

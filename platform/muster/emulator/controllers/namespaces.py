@@ -7,7 +7,7 @@ from typing import Any
 
 from muster.emulator.registry.delete import delete
 from muster.emulator.registry.errors import ApiError
-from muster.emulator.registry.resources import NAMESPACES, RESOURCES
+from muster.emulator.registry.resources import NAMESPACES, STORED
 from muster.emulator.registry.store import Change, Store, key_of
 
 #: Seconds between two looks whether a namespace is empty.
@@ -41,7 +41,7 @@ class NamespaceFinisher:
     def _empty(self, name: str) -> int:
         """Ask for the deletion of all that is left; how much that was."""
         left = 0
-        for resource in RESOURCES:
+        for resource in STORED:
             if not resource.namespaced:
                 continue
             for entry in self._store.entries(resource, name):

@@ -94,6 +94,11 @@ def shape_named(name: str) -> Shape:
     return shapes[name]
 
 
+def all_shapes() -> tuple[str, ...]:
+    """The names of the table."""
+    return tuple(_table()[0])
+
+
 def model_of(shape: Shape) -> Model | None:
     return _table()[1][shape.model] if shape.model else None
 

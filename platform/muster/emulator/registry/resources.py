@@ -1,7 +1,9 @@
 """The table of what is served: every resource with its names, scope and sub-resources."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from muster.emulator.registry import events
 from muster.emulator.registry.errors import ApiError, Cause, Json
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
@@ -22,6 +24,16 @@ STATUS_VERBS = ("get", "patch", "update")
 
 
 @dataclass(frozen=True, slots=True)
+class Codec:
+    """A second form of a kind that is stored in another one."""
+
+    stored_as: str  # the store's key
+    to_stored: Callable[[Json], Json]
+    from_stored: Callable[[Json], Json]
+    causes: Callable[[Json], list[Cause]]  # what is wrong with a new object in this form
+
+
+@dataclass(frozen=True, slots=True)
 class Resource:
     """One kind of object. `key` names it in the store."""
 
@@ -37,11 +49,12 @@ class Resource:
     categories: tuple[str, ...] = ()
     returns_deleted: bool = False  # DELETE answers with the object, not with a Status
     fields: tuple[str, ...] = ()  # field selectors beside metadata.name and metadata.namespace
+    codec: Codec | None = None
     key: str = field(init=False)
     head: bytes = field(init=False)  # opens each encoded object
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", self.qualified)
+        object.__setattr__(self, "key", self.codec.stored_as if self.codec else self.qualified)
         object.__setattr__(self, "head", f'{{"kind":"{self.kind}","apiVersion":"{self.api_version}",'.encode())
 
     @property
@@ -121,6 +134,10 @@ SERVICES = Resource(
     fields=("spec.clusterIP", "spec.type"),
 )  # fmt: skip
 EVENTS = Resource("events", "Event", short=("ev",), fields=EVENT_FIELDS)
+NEW_EVENTS = Resource(
+    "events", "Event", "events.k8s.io", short=("ev",),
+    codec=Codec(EVENTS.key, events.to_core, events.from_core, events.causes),
+)  # fmt: skip
 QUOTAS = Resource(
     "resourcequotas", "ResourceQuota", short=("quota",), returns_deleted=True, subresources=(_status("ResourceQuota"),)
 )
@@ -150,7 +167,10 @@ RESOURCES = (
     Resource("leases", "Lease", "coordination.k8s.io"),
     BUDGETS,
     PRIORITIES,
+    NEW_EVENTS,
 )
-BY_KEY = {resource.key: resource for resource in RESOURCES}
+#: The kinds that have a table of their own.
+STORED = tuple(resource for resource in RESOURCES if resource.codec is None)
+BY_KEY = {resource.key: resource for resource in STORED}
 BY_PATH = {(resource.group, resource.version, resource.plural): resource for resource in RESOURCES}
 BY_KIND = {(resource.api_version, resource.kind): resource for resource in RESOURCES}

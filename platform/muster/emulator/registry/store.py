@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from muster.emulator.registry.errors import Json
-from muster.emulator.registry.resources import RESOURCES, Resource
+from muster.emulator.registry.resources import STORED, Resource
 
 Key = tuple[str, str]  # (namespace, or "" for cluster-scoped objects; name)
 
@@ -34,12 +34,13 @@ class Entry:
         copied: Json = orjson.loads(self.raw)
         return copied
 
+    def item(self, resource: Resource) -> bytes:
+        """The object as JSON, as a list of this resource has it: without kind and apiVersion."""
+        return orjson.dumps(resource.codec.from_stored(self.obj)) if resource.codec else self.raw
+
     def encoded(self, resource: Resource) -> bytes:
         """The whole object as JSON, with kind and apiVersion."""
-        return resource.head + self.raw[1:]
-
-    def whole(self, resource: Resource) -> Json:
-        return {"kind": resource.kind, "apiVersion": resource.api_version, **self.obj}
+        return resource.head + self.item(resource)[1:]
 
 
 @dataclass(slots=True)
@@ -56,8 +57,10 @@ class Change:
     def rv(self) -> int:
         return self.entry.rv
 
-    def line(self, verb: str) -> bytes:
-        """The watch event, newline included; encoded once for all watchers."""
+    def line(self, verb: str, resource: Resource) -> bytes:
+        """The watch event, newline included; encoded once for all watchers of the stored form."""
+        if resource.codec is not None:
+            return watch_line(verb, self.entry.encoded(resource))
         if verb not in self._lines:
             self._lines[verb] = watch_line(verb, self.entry.encoded(self.resource))
         return self._lines[verb]
@@ -76,8 +79,8 @@ class Store:
 
     def __init__(self, watch_cache: int, first_rv: int = 1000):
         self.rv = first_rv
-        self._tables: dict[str, dict[Key, Entry]] = {resource.key: {} for resource in RESOURCES}
-        self._history: dict[str, deque[Change]] = {resource.key: deque() for resource in RESOURCES}
+        self._tables: dict[str, dict[Key, Entry]] = {resource.key: {} for resource in STORED}
+        self._history: dict[str, deque[Change]] = {resource.key: deque() for resource in STORED}
         self._watch_cache = watch_cache
         #: Per resource the newest change that is no longer kept: an older watch must list anew.
         self._floor: dict[str, int] = dict.fromkeys(self._tables, 0)
@@ -104,7 +107,7 @@ class Store:
         return [table[key] for key in keys]
 
     def everything(self) -> Iterator[tuple[Resource, Entry]]:
-        for resource in RESOURCES:
+        for resource in STORED:
             for entry in self._tables[resource.key].values():
                 yield resource, entry
 
