@@ -95,6 +95,7 @@ class Informer:
                 self._unlisted.discard(message.resource.plural)
                 # What was lost while nobody looked shows only against a full list.
                 self._due.pop(self._reconcile, None)
+                self._due.pop(self._say_status, None)
 
     def _tick(self) -> None:
         for deed, period in (
