@@ -143,9 +143,14 @@ def _verdict_fault(job: JobShape, reason: Reason, before: OracleWorld, after: Or
     if reason in KNOWN_BEFORE_NODES:
         return None
     never = impossible(job, before)
-    if never is not None:
+    if never in (Reason.NO_MATCHING_NODES, Reason.EXCEEDS_CLUSTER):
         return None if reason == never else f"waits for {reason}, can never run: {never}"
     if first_models(job, after) is not None:
         return f"waits for {reason}, though it fits"
     true = {shortages(job, after)[0]} | ({shortages(job, before)[0]} if first_models(job, before) is None else set())
+    if never:
+        true.add(never)
+    if job.exclusive or any(node.is_closed for node in after.nodes):
+        # GPUs that lie idle beside a job that takes whole nodes may be called free or not.
+        true |= {Reason.INSUFFICIENT_GPUS, Reason.FRAGMENTED}
     return None if reason in true else f"waits for {reason}, the plainest true cause is {sorted(true)}"

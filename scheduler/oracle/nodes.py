@@ -66,7 +66,7 @@ def fits(job: JobShape, role: Role, node: OracleNode) -> bool:
     """The node can take one worker now."""
     if node.is_closed or not node.is_usable or not may_ever_take(job, role, node):
         return False
-    if job.exclusive and (node.workers or node.free != node.gpus):
+    if job.exclusive and (node.workers or node.has_others):
         return False
     return node.cpu >= role.cpu and node.memory >= role.memory and bool(choices(job, role, node))
 

@@ -8,7 +8,7 @@ from scheduler.model.jobs import DeviceKind, JobShape, Role, Want
 from scheduler.model.resources import MILLI_PER_GPU
 from scheduler.model.verdict import Reason
 from scheduler.oracle.devices import choices
-from scheduler.oracle.gangs import asking_less, first_models, without_topology
+from scheduler.oracle.gangs import Assignment, asking_less, first_models, model_assignments, without_topology
 from scheduler.oracle.nodes import may_ever_take
 from scheduler.oracle.world import OracleNode, OracleWorld
 
@@ -32,8 +32,12 @@ def _misses_level(job: JobShape, world: OracleWorld) -> bool:
 def _has_any_node(job: JobShape, role: Role, empty: OracleWorld) -> bool:
     loose = without_topology(job)
     relaxed = next(r for r in loose.roles if r.name == role.name)
+    levels = [job.topology.slice.level] if job.topology.slice else []
+    if job.topology.want == Want.REQUIRED and job.topology.level:
+        levels.append(job.topology.level)
     return any(
         may_ever_take(job, role, node)
+        and all(level in node.domains for level in levels)
         and node.cpu >= role.cpu
         and node.memory >= role.memory
         and bool(choices(loose, relaxed, node))
@@ -44,7 +48,7 @@ def _has_any_node(job: JobShape, role: Role, empty: OracleWorld) -> bool:
 def shortages(job: JobShape, world: OracleWorld) -> list[Reason]:
     """Every cause that is true of a gang that does not fit now, in order of precedence."""
     found = []
-    if _too_little(job, world, _parts, _free_milli):
+    if all(_lacks_gpus(job, world, models) for models in model_assignments(job, world)):
         found.append(Reason.INSUFFICIENT_GPUS)
     loose = without_topology(job)
     checks: tuple[tuple[Reason, Callable[[Role], int], Callable[[OracleNode], int], JobShape], ...] = (
@@ -57,6 +61,25 @@ def shortages(job: JobShape, world: OracleWorld) -> list[Reason]:
             found.append(reason)
     found.append(Reason.FRAGMENTED if first_models(loose, world) is None else Reason.TOPOLOGY_UNSATISFIED)
     return found
+
+
+def _lacks_gpus(job: JobShape, world: OracleWorld, models: Assignment) -> bool:
+    """With one model per role, some model's GPUs are fewer than the roles that use it ask for together."""
+    return any(_lacks_model(job, world, models, name) for name in set(models.values()) if name)
+
+
+def _lacks_model(job: JobShape, world: OracleWorld, models: Assignment, name: str) -> bool:
+    roles = [role for role in job.roles if models[role.name] == name]
+    wanted = sum(_parts(role) * role.min_workers for role in roles)
+    there = sum(
+        _free_milli(node)
+        for node in world.nodes
+        if node.is_usable
+        and node.shape.model
+        and node.shape.model.name == name
+        and any(may_ever_take(job, role, node) for role in roles)
+    )
+    return wanted > there
 
 
 def _too_little(

@@ -37,6 +37,8 @@ class OracleNode:
     cpu_all: int = 0
     memory_all: int = 0
     workers: int = 0
+    has_others: bool = False
+    """Pods that are not ours hold GPUs of it."""
     is_closed: bool = False
     """A job that takes whole nodes is on it."""
 
@@ -71,7 +73,8 @@ class OracleWorld:
         """The same cluster with nobody on it, every node ready and every GPU sound: what can ever run is judged on it."""
         world = self.copy()
         for node in world.nodes:
-            node.is_usable, node.is_closed, node.workers, node.shared = True, False, 0, {}
+            node.is_usable, node.is_closed, node.has_others = True, False, False
+            node.workers, node.shared = 0, {}
             node.gpus = set(range(node.shape.gpu_count))
             node.free = set(node.gpus)
             node.cpu, node.memory = node.cpu_all, node.memory_all
@@ -134,6 +137,7 @@ def _node(snapshot: Snapshot, row: int) -> OracleNode:
         free=set(ours),
         cpu=int(nodes.cpu[row] - nodes.others_cpu[row]),
         memory=int(nodes.memory[row] - nodes.others_memory[row]),
+        has_others=bool(nodes.others_gpus[row]),
         cpu_all=int(nodes.cpu[row]),
         memory_all=int(nodes.memory[row]),
     )
