@@ -98,6 +98,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "muster.web.context.frame",
             ],
         },
     }
@@ -134,9 +135,9 @@ AUTH_USER_MODEL = "accounts.User"
 KNOX_TOKEN_MODEL = "accounts.ApiToken"
 # knox's own migrations would make the table of the token model that ours replaces.
 MIGRATION_MODULES = {"knox": None}
-LOGIN_URL = "login"
-LOGIN_REDIRECT_URL = "/"
-LOGOUT_REDIRECT_URL = "/"
+LOGIN_URL = "web:sign-in"
+LOGIN_REDIRECT_URL = "web:overview"
+LOGOUT_REDIRECT_URL = "web:sign-in"
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",

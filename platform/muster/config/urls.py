@@ -15,3 +15,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
 
 if exists("muster.web.urls"):
     urlpatterns.append(path("", include("muster.web.urls")))
+
+handler403 = "muster.web.errors.forbidden"
+handler404 = "muster.web.errors.not_found"
+handler500 = "muster.web.errors.failed"

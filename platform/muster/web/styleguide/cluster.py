@@ -14,7 +14,16 @@ QUEUES = {
     5: ("notebooks", 2),
     6: ("simulation", 3),
 }
-JOB_NAMES = ["llama-ft", "vit-large", "segment-anything", "dreamer", "whisper-distil", "reward-model", "tokenizer", "clip-336"]
+JOB_NAMES = [
+    "llama-ft",
+    "vit-large",
+    "segment-anything",
+    "dreamer",
+    "whisper-distil",
+    "reward-model",
+    "tokenizer",
+    "clip-336",
+]
 SINCE = "2026-11-29T09:20:00+00:00"
 
 Node = dict[str, Any]
@@ -92,5 +101,9 @@ def wiring() -> dict[str, Any]:
         "node": one,
         "nics": [{"index": i, "name": f"mlx5_{i}", "numa": i // 4, "switch": i // 2, "rdma": True} for i in range(8)],
         "links": [[0 if i == j else 18 for j in range(8)] for i in range(8)],
-        "names": {"tenants": {}, "queues": {}, "jobs": {"9": {"name": "llama-ft", "url": "#"}, "13": {"name": "vit-large", "url": "#"}}},
+        "names": {
+            "tenants": {},
+            "queues": {},
+            "jobs": {"9": {"name": "llama-ft", "url": "#"}, "13": {"name": "vit-large", "url": "#"}},
+        },
     }

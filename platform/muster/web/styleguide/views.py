@@ -31,6 +31,6 @@ def map_data(request: HttpRequest) -> JsonResponse:
     return JsonResponse(cluster.cluster(min(LARGEST, int(request.GET.get("nodes", "24")))))
 
 
-def log(request: HttpRequest) -> HttpResponse:
+def log(_request: HttpRequest) -> HttpResponse:
     _debug_only()
     return HttpResponse(sample.LOG, content_type="text/plain; charset=utf-8")

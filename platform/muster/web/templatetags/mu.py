@@ -114,3 +114,35 @@ def size(value: int | None) -> str:
             return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
         amount /= 1024
     return UNKNOWN
+
+
+@register.filter
+def amount(value: Any) -> str:
+    """A number of GPUs: whole where it is, else with what it takes ("0.5")."""
+    return UNKNOWN if value is None else f"{float(value):g}"
+
+
+@register.filter
+def cores(milli: int | None) -> str:
+    """Thousandths of a core as cores."""
+    return UNKNOWN if milli is None else f"{milli / 1000:g}"
+
+
+@register.filter
+def model(flavor: Any) -> str:
+    """The model of a flavor, as a job file names it: "H100" of "H100-80GB"."""
+    return str(flavor).partition("-")[0]
+
+
+@register.filter
+def runtime(worker: Any) -> str:
+    """How long a worker has run, or ran."""
+    if worker.started_at is None:
+        return UNKNOWN
+    return duration((worker.ended_at or now()) - worker.started_at)
+
+
+@register.filter
+def order_of(tenant: int, rows: list[dict[str, Any]]) -> int:
+    """A tenant's number of registration among those of the rows: its colour on the map too."""
+    return sorted({row["tenant"] for row in rows}).index(tenant)
