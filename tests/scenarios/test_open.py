@@ -18,9 +18,70 @@ from scheduler.scenario.report import report
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "shared" / "scenarios"
 
-PASSING = ["borrow-when-idle", "compact-by-default", "cpu-jobs-leave-gpu-nodes", "dependencies-and-holds", "dgx1-quad", "exclusive-takes-whole-nodes", "fraction-shares-one-gpu", "fragmented-says-so", "gang-all-or-nothing", "gang-larger-than-the-cluster", "gang-roles-are-one", "gang-two-never-interleave", "impossible-says-so", "limit-is-a-limit", "locality-required-switch", "mig-packs", "model-preference", "nic-required", "non-preemptible-stays-in-guarantee", "numa-aligned-without-nvlink", "nvlink-beats-packing", "nvlink-domain-across-hosts", "nvlink-pair-preferred", "nvlink-required-waits", "nvlink-single-takes-broken-pair", "one-hundred-singles", "pack-best-fit-node", "pack-keeps-whole-nodes", "pcie-fallback", "plain-job-spares-the-best", "preempt-min-runtime", "preempt-useless-is-not-done", "rack-best-fit", "rack-preferred-falls-back", "rack-required", "rack-required-unsatisfied", "reclaim-never-below-share", "slice-keeps-runs-of-ranks-together", "strict-order", "taints-selectors-health", "three-fours-on-eights"]
+PASSING = [
+    "borrow-when-idle",
+    "compact-by-default",
+    "cpu-jobs-leave-gpu-nodes",
+    "dependencies-and-holds",
+    "dgx1-quad",
+    "exclusive-takes-whole-nodes",
+    "fraction-shares-one-gpu",
+    "fragmented-says-so",
+    "gang-all-or-nothing",
+    "gang-larger-than-the-cluster",
+    "gang-roles-are-one",
+    "gang-two-never-interleave",
+    "impossible-says-so",
+    "limit-is-a-limit",
+    "locality-required-switch",
+    "mig-packs",
+    "model-preference",
+    "nic-required",
+    "non-preemptible-stays-in-guarantee",
+    "numa-aligned-without-nvlink",
+    "nvlink-beats-packing",
+    "nvlink-domain-across-hosts",
+    "nvlink-pair-preferred",
+    "nvlink-required-waits",
+    "nvlink-single-takes-broken-pair",
+    "one-hundred-singles",
+    "pack-best-fit-node",
+    "pack-keeps-whole-nodes",
+    "pcie-fallback",
+    "plain-job-spares-the-best",
+    "preempt-min-runtime",
+    "preempt-useless-is-not-done",
+    "rack-best-fit",
+    "rack-preferred-falls-back",
+    "rack-required",
+    "rack-required-unsatisfied",
+    "reclaim-never-below-share",
+    "slice-keeps-runs-of-ranks-together",
+    "strict-order",
+    "taints-selectors-health",
+    "three-fours-on-eights",
+]
 
-NOT_YET = ["backfill-does-not-delay-the-head", "batch-comes-last", "batch-gives-way", "consolidate-opens-a-node", "elastic-shrinks-before-anyone-dies", "elastic-starts-small-and-grows", "inference-replicas-stand-alone", "least-served-queue-first", "past-usage-tips-the-share", "placeholder-holds-room-for-its-queue", "preempt-least-lost-in-all", "preempt-least-lost-work", "preempt-no-needless-victim", "preempt-whole-gangs-only", "preempt-within-queue", "reclaim-gives-back", "reservation-keeps-gpus-free", "share-by-weight"]
+NOT_YET = [
+    "backfill-does-not-delay-the-head",
+    "batch-comes-last",
+    "batch-gives-way",
+    "consolidate-opens-a-node",
+    "elastic-shrinks-before-anyone-dies",
+    "elastic-starts-small-and-grows",
+    "inference-replicas-stand-alone",
+    "least-served-queue-first",
+    "past-usage-tips-the-share",
+    "placeholder-holds-room-for-its-queue",
+    "preempt-least-lost-in-all",
+    "preempt-least-lost-work",
+    "preempt-no-needless-victim",
+    "preempt-whole-gangs-only",
+    "preempt-within-queue",
+    "reclaim-gives-back",
+    "reservation-keeps-gpus-free",
+    "share-by-weight",
+]
 
 
 @pytest.fixture(scope="module")
