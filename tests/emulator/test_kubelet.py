@@ -274,6 +274,17 @@ def test_a_node_that_joins_becomes_ready(client: Client) -> None:
     assert not client.read(f"{NODES}/new")["spec"].get("taints")
 
 
+def test_a_node_that_comes_again_takes_its_pods(client: Client) -> None:
+    node = client.read(f"{NODES}/node-00000")
+    client.remove(f"{NODES}/node-00000")
+    client.run_pod("a")
+    kept = {key: node["metadata"][key] for key in ("name", "labels", "annotations")}
+    client.create(NODES, {"metadata": kept, "status": node["status"]})
+    client.wait_phase("a", "Running")
+    time.sleep(0.3)  # past the pod garbage collector's time
+    assert "deletionTimestamp" not in client.read(f"{PODS}/a")["metadata"]
+
+
 def test_an_evicted_pod_goes(client: Client) -> None:
     client.run_pod("a")
     client.wait_phase("a", "Running")

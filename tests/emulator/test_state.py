@@ -51,6 +51,19 @@ def test_a_process_pod_is_lost_with_its_process(tmp_path: Path) -> None:
         client.wait_phase("b", "Running")
 
 
+def test_a_lost_node_stays_lost(tmp_path: Path) -> None:
+    state = tmp_path / "cluster.json"
+    with running_emulator(nodes=1, state=state) as server, Client(server.url) as client:
+        client.run_pod("a")
+        client.wait_phase("a", "Running")
+        client.order("nodes/node-00000/lose")
+        client.remove(f"{PODS}/a", gracePeriodSeconds=1)
+    with running_emulator(state=state) as server, Client(server.url) as client:
+        assert client.read(f"{PODS}/a")["metadata"]["deletionTimestamp"]
+        client.order("nodes/node-00000/restore")
+        client.wait_gone(f"{PODS}/a")
+
+
 def test_a_change_is_written_soon(tmp_path: Path) -> None:
     state = tmp_path / "cluster.json"
     with running_emulator(nodes=1, state=state, state_delay=0.05) as server, Client(server.url) as client:

@@ -2,6 +2,8 @@
 
 import asyncio
 import hmac
+import logging
+from collections.abc import Callable
 
 import orjson
 from aiohttp import web
@@ -17,7 +19,13 @@ from muster.emulator.control.routes import serve_control
 from muster.emulator.registry.errors import ApiError, Json, bad_request
 from muster.emulator.world import World
 
+_log = logging.getLogger(__name__)
 LARGEST_BODY = 16 << 20
+SUBRESOURCES: dict[tuple[str, str], Callable[[World, Call], web.Response]] = {
+    ("POST", "binding"): pods.bind,
+    ("POST", "eviction"): pods.evict,
+}
+FOREVER = 24 * 3600.0  # seconds: longer than any client waits
 
 
 def build_app(world: World, token: str | None) -> web.Application:
@@ -77,30 +85,30 @@ class _Front:
         return self._world.faults.strike(method, request.path, name)
 
     async def _answer(self, request: web.Request, target: Target, query: Json, body: bytes) -> web.StreamResponse:
-        """A request on objects."""
+        """A request on objects: the two that stream, then those that are done at once."""
+        if request.method == "GET" and target.subresource == "log":
+            return await serve_log(self._world, request, target.key, query)
+        if request.method == "GET" and target.subresource is None and flag(query, "watch"):
+            return await self._world.watches.serve(request, target, query)
         accept = request.headers.get("Accept", "")
+        check_acceptable(accept)
         content_type = request.headers.get("Content-Type", "")
-        call = Call(request.method, target, query, body, content_type, accept)
+        return self._act(Call(request.method, target, query, body, content_type, accept))
+
+    def _act(self, call: Call) -> web.Response:
+        act = SUBRESOURCES.get((call.method, call.target.subresource or ""))
+        if act is None and call.target.subresource in (None, "status"):
+            act = objects.VERBS.get(call.method)
+        if act is None:
+            raise method_not_allowed()
         try:
-            match request.method, target.subresource:
-                case "GET", "log":
-                    return await serve_log(self._world, request, target.key, query)
-                case "POST", "binding":
-                    return pods.bind(self._world, call)
-                case "POST", "eviction":
-                    return pods.evict(self._world, call)
-                case _, "log" | "binding" | "eviction":
-                    raise method_not_allowed()
-                case "GET", None if flag(query, "watch"):
-                    return await self._world.watches.serve(request, target, query)
-            check_acceptable(accept)
-            verb = objects.VERBS.get(request.method)
-            if verb is None:
-                raise method_not_allowed()
-            return verb(self._world, call)
+            return act(self._world, call)
         except (AttributeError, TypeError, KeyError, ValueError) as error:
             # A body of the wrong form: the real server's decoder refuses it, ours meets it where it is used.
-            raise bad_request(f"{target.resource.kind} cannot be handled: json: cannot unmarshal: {error!r}") from error
+            _log.info("refused %s %s", call.method, call.target, exc_info=True)
+            raise bad_request(
+                f"{call.target.resource.kind} cannot be handled: json: cannot unmarshal: {error!r}"
+            ) from error
 
 
 async def _suffer(request: web.Request, fault: Fault) -> web.StreamResponse | None:
@@ -111,10 +119,10 @@ async def _suffer(request: web.Request, fault: Fault) -> web.StreamResponse | No
         case "drop":
             return _drop(request)
         case "hang":
-            await asyncio.sleep(fault.seconds if fault.seconds > 1 else 3600)
+            await asyncio.sleep(FOREVER if fault.seconds is None else fault.seconds)
             return _drop(request)
         case "slow":
-            await asyncio.sleep(fault.seconds)
+            await asyncio.sleep(1 if fault.seconds is None else fault.seconds)
     return None
 
 

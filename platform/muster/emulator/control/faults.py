@@ -38,7 +38,7 @@ class Fault:
     times: int | None = 1  # None: for ever
     probability: float = 1.0
     seed: int = 0
-    seconds: float = 1.0  # of slow; the longest of hang
+    seconds: float | None = None  # of slow (1), of hang (for ever)
     seen: int = 0
     hits: int = 0
     _random: random.Random = field(default_factory=random.Random)

@@ -73,9 +73,11 @@ class LostPods:
         entry = self._store.find(PODS, key)
         if entry is None or entry.obj["metadata"]["uid"] != uid or entry.obj["metadata"].get("deletionTimestamp"):
             return
+        is_gone = reason == "DeletionByPodGC"
+        if is_gone and self._store.find(NODES, ("", entry.obj["spec"]["nodeName"])) is not None:
+            return  # the node came back
         pod = entry.copy()
         pods.set_condition(pod, pods.condition("DisruptionTarget", "True", reason, message))
-        is_gone = reason == "DeletionByPodGC"
         if is_gone:
             pod["status"]["phase"] = "Failed"
         self._store.update(PODS, pod)

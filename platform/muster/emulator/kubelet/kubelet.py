@@ -33,6 +33,7 @@ class Kubelets:
         self.agents: dict[str, NodeAgent] = {}
         self._settings = settings
         self._root: Path | None = None
+        self._is_following = False
         self._stop_listening: Callable[[], None] = nothing
 
     def start(self) -> None:
@@ -50,6 +51,7 @@ class Kubelets:
             self._see_node(entry)
         for entry in self.store.entries(PODS):
             self._see_pod(entry)
+        self._is_following = True
         self._stop_listening = self.store.listen(self._notice)
 
     async def stop(self) -> None:
@@ -90,11 +92,18 @@ class Kubelets:
         if KUBELET not in (meta.get("annotations") or {}) or self._root is None:
             return
         agent = self.agents.get(meta["name"])
-        if agent is None:
-            agent = NodeAgent(meta["name"], self.store, self.ports, examples=self._settings.examples, root=self._root)
-            self.agents[meta["name"]] = agent
-            agent.join()
+        if agent is not None:
+            _read_devices(agent.devices, entry.obj)
+            return
+        agent = NodeAgent(meta["name"], self.store, self.ports, examples=self._settings.examples, root=self._root)
+        self.agents[meta["name"]] = agent
         _read_devices(agent.devices, entry.obj)
+        if _is_lost(entry.obj):
+            agent.fall_silent()  # lost before a restart, and not given back since
+            return
+        agent.join()
+        if self._is_following:
+            agent.come_back()  # a node that joins late may have pods already
 
     def _lose_node(self, name: str) -> None:
         agent = self.agents.pop(name, None)
@@ -113,6 +122,11 @@ class Kubelets:
         agent = self.agents.get(pod["spec"].get("nodeName", ""))
         if agent is not None:
             agent.forget(pod["metadata"]["uid"])
+
+
+def _is_lost(node: Json) -> bool:
+    conditions = node["status"].get("conditions") or []
+    return any(row["type"] == "Ready" and row["status"] == "Unknown" for row in conditions)
 
 
 def _read_devices(devices: DeviceTable, node: Json) -> None:

@@ -71,6 +71,7 @@ class NodeAgent:
 
     def forget(self, uid: str) -> None:
         """The object is gone: whatever still runs of it is killed."""
+        self._dead.discard(uid)
         worker = self._workers.get(uid)
         if worker is not None:
             worker.order.give(0)
