@@ -118,39 +118,39 @@ def _is_model(node: OracleNode, name: str) -> bool:
 
 
 def _verdict_faults(snapshot: Snapshot, plan: Plan) -> Iterator[str]:
-    """Who waits does not fit, and the reason given is the plainest that is true.
+    """Who waits does not fit, and the reason given is the plainest that was true when it was tried.
 
-    Within one cycle without stops, room only shrinks: what did not fit when it was tried does not fit at the end either. The
-    reason may have been found while there was more room, so one that is true at either end will do.
+    Within one cycle without stops, room only shrinks: what did not fit when it was tried does not fit at the end either. When
+    that was is not known here, so a reason that was the plainest after any number of units will do.
     """
-    before = world_of(snapshot)
-    after = before.copy()
     waiting = snapshot.waiting
     shapes = dict(zip(waiting.key.tolist(), waiting.shape, strict=True))
+    worlds = [world_of(snapshot)]
     for unit in plan.units:
-        after.book_unit(shapes[unit.job], unit)
+        worlds.append(worlds[-1].copy())
+        worlds[-1].book_unit(shapes[unit.job], unit)
     for row in range(len(waiting)):
         number = int(plan.verdict_of[row])
         if number >= 0:
-            fault = _verdict_fault(waiting.shape[row], plan.verdicts[number].reason, before, after)
+            fault = _verdict_fault(waiting.shape[row], plan.verdicts[number].reason, worlds)
             if fault:
                 yield f"job {int(waiting.key[row])}: {fault}"
         elif not any(unit.job == int(waiting.key[row]) for unit in plan.units):
             yield f"job {int(waiting.key[row])}: neither starts nor has a verdict"
 
 
-def _verdict_fault(job: JobShape, reason: Reason, before: OracleWorld, after: OracleWorld) -> str | None:
+def _verdict_fault(job: JobShape, reason: Reason, worlds: list[OracleWorld]) -> str | None:
     if reason in KNOWN_BEFORE_NODES:
         return None
-    never = impossible(job, before)
+    never = impossible(job, worlds[0])
     if never in (Reason.NO_MATCHING_NODES, Reason.EXCEEDS_CLUSTER):
         return None if reason == never else f"waits for {reason}, can never run: {never}"
-    if first_models(job, after) is not None:
+    if first_models(job, worlds[-1]) is not None:
         return f"waits for {reason}, though it fits"
-    true = {shortages(job, after)[0]} | ({shortages(job, before)[0]} if first_models(job, before) is None else set())
+    true = {shortages(job, world)[0] for world in worlds if first_models(job, world) is None}
     if never:
         true.add(never)
-    if job.exclusive or any(node.is_closed for node in after.nodes):
+    if job.exclusive or any(node.is_closed for node in worlds[-1].nodes):
         # GPUs that lie idle beside a job that takes whole nodes may be called free or not.
         true |= {Reason.INSUFFICIENT_GPUS, Reason.FRAGMENTED}
     return None if reason in true else f"waits for {reason}, the plainest true cause is {sorted(true)}"

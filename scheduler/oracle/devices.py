@@ -63,17 +63,16 @@ def choices(job: JobShape, role: Role, node: OracleNode) -> list[Gpus]:
         for gpus in combinations(sorted(node.free), role.devices.count)
         if meets_requirements(job, role, node.shape, gpus)
     ]
-    return sorted(sets, key=lambda gpus: whole_rank(role, node, gpus))
+    return sorted(sets, key=lambda gpus: whole_rank(node, gpus))
 
 
-def whole_rank(role: Role, node: OracleNode, gpus: Gpus) -> tuple[object, ...]:
+def whole_rank(node: OracleNode, gpus: Gpus) -> tuple[object, ...]:
     """Sort key, best first: link quality, the best rest, the lowest indices."""
     rest = node.free - set(gpus)
-    wanted = quality(node.shape, gpus) if role.gpu.nvlink != Want.ANY and len(gpus) > 1 else 100
     groups = sorted((len(rest & members(group)) for group in node.shape.nvlink_groups), reverse=True)
     numas = sum(members(group) <= rest for group in node.shape.numa_groups)
     switches = sum(members(group) <= rest for group in node.shape.switch_groups)
-    return -wanted, [-count for count in groups], -numas, -switches, gpus
+    return -quality(node.shape, gpus), [-count for count in groups], -numas, -switches, gpus
 
 
 def members(mask: int) -> set[int]:
@@ -88,5 +87,5 @@ def share_choices(role: Role, node: OracleNode) -> list[Gpus]:
     if milli > MILLI_PER_GPU:
         return []
     shared = sorted((left, gpu) for gpu, left in node.shared.items() if left >= milli)
-    fresh = sorted(node.free, key=lambda gpu: whole_rank(role, node, (gpu,)))
+    fresh = sorted(node.free, key=lambda gpu: whole_rank(node, (gpu,)))
     return [(gpu,) for gpu in [*(gpu for _, gpu in shared), *fresh]]
