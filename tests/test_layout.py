@@ -17,6 +17,8 @@ MOST_POSITIONAL = 4  # three is the aim: past it, names at the call say more tha
 # Who may write rows, each for its own columns (the models' docstrings say which).
 WRITERS = re.compile(
     r"/(actions|executor|informer|commit)(/|\.py)"  # verbs; intents carried out; what was seen; what was decided
+    r"|/clusters/(observe|hardware)\.py"  # what the informer saw of nodes
+    r"|/kube/streams/store\.py"  # saves files
     r"|/common/(events|tasks)\.py"  # the two outboxes, and their retention
     r"|/workloads/states\.py"  # move(): the one function that writes states
     r"|/realtime/publisher\.py"  # numbers events

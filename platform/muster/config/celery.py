@@ -21,6 +21,7 @@ QUEUES = ("cycle", "preview", "kube", "default")
 BEATS = {
     "muster.cycle.tasks.tick": 5.0,
     "muster.kube.tasks.sweep": 5.0,
+    "muster.kube.tasks.prune_logs": 3600.0,
     "muster.common.tasks.prune_events": 60.0,
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -10,10 +11,14 @@ import orjson
 from muster.clusters.choices import Health
 from muster.clusters.seen import GpuSeen, NicSeen
 from muster.kube.manifests.names import TOPOLOGY_ANNOTATION
-from scheduler.model.catalogue import GPU_MODELS
-from scheduler.model.hardware import GpuModel, Nic, NodeShape, discovered
+from muster.kube.quantities import whole
+from scheduler.model.evidence.best import NodeSources, best_evidence
+from scheduler.model.evidence.found import Evidence, FoundGpu
+from scheduler.model.hardware import NodeShape
 
 Json = dict[str, Any]
+
+WITHHELD = "the kubelet offers fewer GPUs than there are"
 
 
 @dataclass(frozen=True)
@@ -22,84 +27,65 @@ class Hardware:
 
     shape: NodeShape | None = None
     source: str = ""
+    nvlink_domain: str = ""
     gpus: tuple[GpuSeen, ...] = ()
     nics: tuple[NicSeen, ...] = ()
 
 
 def hardware_of(node: Json) -> Hardware:
-    """The best evidence there is on the node itself; nothing known is an empty Hardware."""
-    told = (node["metadata"].get("annotations") or {}).get(TOPOLOGY_ANNOTATION)
-    if told:
-        try:
-            return _annotated(orjson.loads(told))
-        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError):
-            return Hardware(source="annotation")
-    return Hardware()
-
-
-def _annotated(told: Json) -> Hardware:
-    """The node agent's own annotation: GPUs, links as `nvidia-smi topo -m` prints them, NICs."""
-    entries = sorted(told.get("gpus") or [], key=lambda gpu: gpu["index"])
-    nics = told.get("nics") or []
-    shape = discovered(
-        _model(entries[0]) if entries else None,
-        links=told.get("links") or [],
-        numa=[_number(gpu.get("numa"), 0) for gpu in entries],
-        switch=[_number(gpu.get("switch"), -1 - gpu["index"]) for gpu in entries],
-        nics=[Nic(_number(nic.get("numa"), 0), _number(nic.get("switch"), -1), bool(nic.get("rdma"))) for nic in nics],
-        name=str(told.get("shape") or "discovered"),
+    """Put together from the best evidence there is on the node; nothing known is an empty Hardware."""
+    status = node.get("status") or {}
+    found = best_evidence(
+        NodeSources(
+            annotation=_annotation(node),
+            labels=node["metadata"].get("labels") or {},
+            capacity=status.get("capacity") or {},
+        )
     )
+    gpus = tuple(_gpu(gpu) for gpu in found.gpus)
     return Hardware(
-        shape=_sized(shape, told),
-        source="annotation",
-        gpus=tuple(_gpu(entry) for entry in entries),
-        nics=tuple(_nic(at, entry) for at, entry in enumerate(nics)),
+        shape=found.shape(),
+        source=found.source,
+        nvlink_domain=found.nvlink_domain,
+        gpus=_withheld(gpus, status.get("capacity") or {}, status.get("allocatable") or {}),
+        nics=_nics(found),
     )
 
 
-def _sized(shape: NodeShape, told: Json) -> NodeShape:
-    return NodeShape(
-        shape.name,
-        shape.model,
-        shape.links,
-        shape.numa,
-        shape.switch,
-        shape.nics,
-        cpu=int(told.get("cpus") or 0) * 1000,
-        memory=int(told.get("memory") or 0),
-    )
+def _annotation(node: Json) -> Json | None:
+    told = (node["metadata"].get("annotations") or {}).get(TOPOLOGY_ANNOTATION)
+    try:
+        return orjson.loads(told) if told else None
+    except orjson.JSONDecodeError:
+        return None
 
 
-def _model(gpu: Json) -> GpuModel:
-    """The catalogue's model of that name, else one made of what the annotation tells."""
-    name = str(gpu["model"])
-    if name in GPU_MODELS:
-        return GPU_MODELS[name]
-    capability = gpu.get("compute_capability")
-    return GpuModel(name, int(gpu.get("memory") or 0), round(float(capability) * 10) if capability else 0)
-
-
-def _gpu(entry: Json) -> GpuSeen:
-    is_healthy = entry.get("healthy", True)
+def _gpu(gpu: FoundGpu) -> GpuSeen:
     return GpuSeen(
-        index=int(entry["index"]),
-        uuid=str(entry.get("uuid") or ""),
-        numa=entry.get("numa"),
-        switch=entry.get("switch"),
-        health=Health.OK if is_healthy else Health.UNHEALTHY,
-        health_reason="" if is_healthy else str(entry.get("reason") or "reported unhealthy by its node"),
+        index=gpu.index,
+        uuid=gpu.uuid,
+        numa=gpu.numa,
+        switch=gpu.switch,
+        health=Health.OK if gpu.healthy else Health.UNHEALTHY,
+        health_reason="" if gpu.healthy else gpu.reason,
     )
 
 
-def _nic(at: int, entry: Json) -> NicSeen:
-    return NicSeen(
-        index=int(entry.get("index", at)),
-        name=str(entry.get("name") or f"nic{at}"),
-        numa=entry.get("numa"),
-        switch=entry.get("switch"),
-        is_rdma=bool(entry.get("rdma")),
+def _withheld(
+    gpus: tuple[GpuSeen, ...], capacity: Mapping[str, str], offered: Mapping[str, str]
+) -> tuple[GpuSeen, ...]:
+    """A device plugin takes a failed GPU off what is allocatable and tells nobody which: as many are of unknown health."""
+    resource = next((name for name in capacity if name.endswith("/gpu") and whole(capacity[name]) == len(gpus)), None)
+    if resource is None or not gpus:
+        return gpus
+    sick = sum(gpu.health != Health.OK for gpu in gpus)
+    missing = len(gpus) - whole(offered.get(resource, "0")) - sick
+    healthy = [gpu.index for gpu in gpus if gpu.health == Health.OK]
+    unknown = set(healthy[len(healthy) - missing :]) if missing > 0 else set()
+    return tuple(
+        replace(gpu, health=Health.UNKNOWN, health_reason=WITHHELD) if gpu.index in unknown else gpu for gpu in gpus
     )
 
 
-def _number(value: Any, otherwise: int) -> int:
-    return otherwise if value is None else int(value)
+def _nics(found: Evidence) -> tuple[NicSeen, ...]:
+    return tuple(NicSeen(nic.index, nic.name, nic.numa, nic.switch, nic.rdma) for nic in found.nics or ())

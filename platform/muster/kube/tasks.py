@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from muster.common import bells, clock
+from muster.common import bells
 from muster.kube.executor.drain import drain, drain_all
 from muster.kube.streams.store import prune
-from muster.placements import actions
 
 
 @shared_task(name="muster.kube.tasks.execute")
@@ -19,10 +18,7 @@ def execute(cluster_id: int) -> None:
 
 @shared_task(name="muster.kube.tasks.sweep")
 def sweep() -> None:
-    """Every few seconds: clocks that ran out, retries that are due, rings that were lost, leases of processes that died."""
-    now = clock.now()
-    actions.expire_walltimes(now)
-    actions.expire_starts(now)
+    """Every few seconds: retries that are due, rings that were lost, leases of processes that died."""
     drain_all()
 
 

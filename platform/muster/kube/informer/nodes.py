@@ -12,7 +12,6 @@ from muster.kube.quantities import milli, whole
 
 Json = dict[str, Any]
 
-CLIQUE_LABEL = "nvidia.com/gpu.clique"
 #: Written every few seconds by kubelets; a row that held them would differ with every heartbeat.
 _RESTLESS = ("lastHeartbeatTime",)
 
@@ -31,7 +30,7 @@ def node_seen(node: Json, levels: Sequence[dict[str, str]]) -> NodeSeen:
         labels=labels,
         taints=[_taint(taint) for taint in spec.get("taints") or []],
         domains={level["name"]: labels[level["label"]] for level in levels if labels.get(level["label"])},
-        nvlink_domain=labels.get(CLIQUE_LABEL, ""),
+        nvlink_domain=hardware.nvlink_domain,
         cpu_milli=milli(allocatable.get("cpu", "0")),
         memory_bytes=whole(allocatable.get("memory", "0")),
         pods=whole(allocatable.get("pods", "110")),
