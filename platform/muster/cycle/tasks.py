@@ -16,7 +16,7 @@ from muster.placements.load.changes import prune_changes
 
 log = structlog.get_logger(__name__)
 
-CHANGES_KEPT_SECONDS = 600.0
+CHANGES_KEPT = dt.timedelta(minutes=10)
 
 
 @shared_task
@@ -47,4 +47,4 @@ def sweep(now: dt.datetime) -> None:
     expire_walltimes(now)
     expire_starts(now)
     forget_avoided(now)
-    prune_changes(CHANGES_KEPT_SECONDS)
+    prune_changes(now - CHANGES_KEPT)

@@ -94,4 +94,6 @@ def _is_unseen(order: NodeOrder) -> bool:
 def workers_on(node_id: int) -> list[Worker]:
     """The workers of live attempts on a node, with their jobs and devices."""
     workers = Worker.objects.filter(node_id=node_id).exclude(attempt__state=AttemptState.ENDED)
-    return list(with_devices(workers.select_related("attempt__job__queue", "attempt__job__owner", "role").order_by("pk")))
+    return list(
+        with_devices(workers.select_related("attempt__job__queue", "attempt__job__owner", "role").order_by("pk"))
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -47,6 +48,22 @@ class _Use:
     kinds: set[str] = field(default_factory=set)
     milli: int = 0
     slices: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, kind: str, milli: int, slices: tuple[int, int] | None) -> None:
+        self.kinds.add(kind)
+        self.milli += milli
+        if slices is not None:
+            self.slices.append(slices)
+
+    def leaves_room(self, want: Want) -> bool:
+        if not self.kinds:
+            return True
+        if want.kind == HoldKind.WHOLE or self.kinds != {want.kind}:
+            return False
+        if want.slices is not None:
+            start, end = want.slices
+            return all(end <= taken_start or taken_end <= start for taken_start, taken_end in self.slices)
+        return self.milli + want.milli <= MILLI_PER_GPU
 
 
 class Devices:
@@ -99,39 +116,28 @@ def _want(worker: WorkerPlacement, gpu_id: int, shape: NodeShape, replicas: int)
 def without_conflicts(units: Sequence[Unit], loaded: Loaded) -> list[Unit]:
     """The units whose devices nobody holds, found by one query, so that no insert has to fail.
 
-    Under the epoch's fence and the nodes' revisions there is none; a hold that the snapshot missed drops only the units it touches.
-    Nominations stand beside the holds of those who are being stopped.
+    Under the epoch's fence and the nodes' revisions there is none; a hold that the snapshot missed drops only the units it
+    touches. Shares are added up here, since no constraint can. Nominations stand beside the holds of those who are being stopped.
     """
     devices = Devices(loaded, units)
     wants = [[want for worker in unit.workers for want in devices.wants(worker)] for unit in units]
     used = _in_use({want.gpu_id for unit_wants in wants for want in unit_wants})
     kept = []
     for unit, unit_wants in zip(units, wants, strict=True):
-        if unit.nominated or all(_fits(used.get(want.gpu_id), want) for want in unit_wants):
+        if unit.nominated:
             kept.append(unit)
+        elif all(used[want.gpu_id].leaves_room(want) for want in unit_wants):
+            kept.append(unit)
+            for want in unit_wants:
+                used[want.gpu_id].add(want.kind, want.milli, want.slices)
         else:
             log.error("commit.conflict", cluster=loaded.cluster_id, job=unit.job)
     return kept
 
 
 def _in_use(gpu_ids: set[int]) -> dict[int, _Use]:
-    used: dict[int, _Use] = {}
+    used: dict[int, _Use] = defaultdict(_Use)
     held = DeviceHold.objects.filter(gpu__in=gpu_ids, state=HoldState.HELD)
     for gpu_id, kind, milli, slices in held.values_list("gpu_id", "kind", "milli", "slices"):
-        use = used.setdefault(gpu_id, _Use())
-        use.kinds.add(kind)
-        use.milli += milli
-        if slices is not None:
-            use.slices.append((slices.lower, slices.upper))
+        used[gpu_id].add(kind, milli, (slices.lower, slices.upper) if slices is not None else None)
     return used
-
-
-def _fits(use: _Use | None, want: Want) -> bool:
-    if use is None:
-        return True
-    if want.kind == HoldKind.WHOLE or use.kinds != {want.kind}:
-        return False
-    if want.slices is not None:
-        start, end = want.slices
-        return all(end <= other_start or other_end <= start for other_start, other_end in use.slices)
-    return use.milli + want.milli <= MILLI_PER_GPU

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 
 from django.db import connection
@@ -22,7 +23,7 @@ _UNNUMBERED = "SELECT EXISTS (SELECT FROM common_change WHERE cluster_id = %(clu
 # The newest stays: the next numbers count on from it.
 _PRUNE = """
     DELETE FROM common_change AS c
-     WHERE c.created_at < now() - %(age)s * interval '1 second'
+     WHERE c.created_at < %(before)s
        AND c.seq < (SELECT max(seq) FROM common_change WHERE cluster_id = c.cluster_id)"""
 
 
@@ -68,8 +69,8 @@ def has_unnumbered(cluster_id: int) -> bool:
     return bool(fetch(_UNNUMBERED, {"cluster": cluster_id})[0][0])
 
 
-def prune_changes(older_than_seconds: float) -> int:
+def prune_changes(before: dt.datetime) -> int:
     """Delete numbered Changes older than this; who has not followed them reads everything anew."""
     with connection.cursor() as cursor:
-        cursor.execute(_PRUNE, {"age": older_than_seconds})
+        cursor.execute(_PRUNE, {"before": before})
         return int(cursor.rowcount)

@@ -16,10 +16,15 @@ Rows = Sequence[tuple[Any, ...]]
 
 @contextmanager
 def one_view() -> Iterator[None]:
-    """A transaction in which every query sees the same instant; what it writes is committed at its end."""
+    """A transaction in which every query sees the same instant; what it writes is committed at its end.
+
+    Inside a transaction of the caller's, the view is the caller's.
+    """
+    is_outermost = not connection.in_atomic_block
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        if is_outermost:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         yield
 
 
