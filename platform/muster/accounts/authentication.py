@@ -39,5 +39,5 @@ def _is_inside(address: str, networks: list[str]) -> bool:
 class TokenScheme(KnoxTokenScheme):
     """How the OpenAPI description names it."""
 
-    target_class = TokenAuthentication
+    target_class = "muster.accounts.authentication.TokenAuthentication"
     name = "token"

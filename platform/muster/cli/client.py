@@ -11,6 +11,7 @@ Answers are the REST interface's own JSON (`/api/v1/docs/`).
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
 from collections.abc import Iterator, Mapping
@@ -78,9 +79,11 @@ class Muster:
         """Submit a job file (YAML text or its values). Sent again after a broken connection it is still one job."""
         headers = {"Idempotency-Key": key or uuid.uuid4().hex}
         parameters = {name: "1" for name, wanted in (("strict", strict), ("dry_run", dry_run)) if wanted}
-        body: dict[str, Any] = {"json": dict(job_file)}
+        body: dict[str, Any]
         if isinstance(job_file, str):
             body, headers["Content-Type"] = {"content": job_file.encode()}, "application/yaml"
+        else:
+            body = {"json": dict(job_file)}
         return self._call("POST", "jobs/", params=parameters, headers=headers, tries=3, **body)
 
     def jobs(self, *, limit: int = 50, **filters: Any) -> list[dict[str, Any]]:
@@ -146,17 +149,23 @@ class Muster:
             before = now
             time.sleep(POLL_SECONDS)
 
-    def logs(self, worker_id: int, *, follow: bool = False, tail: int | None = None) -> Iterator[str]:
-        """The lines of one worker's log; with `follow`, those to come until it ends."""
-        parameters: dict[str, Any] = {"follow": "1"} if follow else {}
+    def logs(
+        self, job: int | str, *, worker: str = "", follow: bool = False, tail: int | None = None
+    ) -> Iterator[tuple[str, str]]:
+        """Worker and line of a job's logs, of all workers or the one named; with `follow` those to come until they end."""
+        parameters: dict[str, Any] = {"worker": worker} if worker else {}
+        parameters |= {"follow": "1"} if follow else {}
         parameters |= {"tail": tail} if tail is not None else {}
-        timeout = httpx.Timeout(30, connect=5, read=None) if follow else httpx.Timeout(30, connect=5)
+        # A followed log may be silent for hours.
+        timeout = httpx.Timeout(30, connect=5, read=None) if follow else httpx.USE_CLIENT_DEFAULT
+        path = f"jobs/{self.job_id(job)}/logs/"
         try:
-            with self._http.stream("GET", f"workers/{worker_id}/log/", params=parameters, timeout=timeout) as answer:
+            with self._http.stream("GET", path, params=parameters, timeout=timeout) as answer:
                 if answer.is_error:
                     answer.read()
                 _check(answer)
-                yield from answer.iter_lines()
+                for line in _lines(answer.iter_bytes()):
+                    yield (worker, line) if worker else _told_by(line)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 
@@ -202,6 +211,22 @@ class Muster:
 
     def _unreachable(self, error: httpx.TransportError) -> Unreachable:
         return Unreachable(f"The platform at {self.url} does not answer: {error}. Is it running (`muster up`)?")
+
+
+def _lines(chunks: Iterator[bytes]) -> Iterator[str]:
+    """Split at line feeds alone: progress bars return the carriage, and text may hold any other separator."""
+    rest = b""
+    for chunk in chunks:
+        *whole, rest = (rest + chunk).split(b"\n")
+        for line in whole:
+            yield line.decode(errors="replace")
+    if rest:
+        yield rest.decode(errors="replace")
+
+
+def _told_by(line: str) -> tuple[str, str]:
+    found = json.loads(line)
+    return found["worker"], found["line"]
 
 
 def _check(answer: httpx.Response) -> None:

@@ -61,12 +61,13 @@ def _read(file: Path) -> str:
 
 
 def _wait(muster: Muster, job: dict[str, Any], *, quiet: bool) -> dict[str, Any]:
-    for job in muster.follow(job["id"]):
+    for now in muster.follow(job["id"]):
+        job = now
         if not quiet:
             workers = (
-                f" {job['workers']['ready']}/{job['workers']['wanted']} workers" if job["state"] == "running" else ""
+                f" {now['workers']['ready']}/{now['workers']['wanted']} workers" if now["state"] == "running" else ""
             )
-            print(f"job {job['id']} {job['name']}: {job['state']}{workers}", flush=True)
+            print(f"job {now['id']} {now['name']}: {now['state']}{workers}", flush=True)
     if job["state"] != "succeeded" and not quiet:
         print(job["state_message"], file=sys.stderr)
         for worker in muster.workers(job["id"]):
@@ -149,18 +150,14 @@ def logs(
     tail: Annotated[int | None, typer.Option(min=0, help="Only the last so many lines of each.")] = None,
 ) -> None:
     """Print the logs of a job's workers."""
-    from muster.cli.logs import print_logs
-
     with told_errors(), Muster() as muster:
-        found = muster.workers(job)
-        chosen = [
-            one for one in found if (worker is None or one["name"] == worker) and (rank is None or one["rank"] == rank)
-        ]
-        if not chosen:
-            names = ", ".join(one["name"] for one in found) or "none: it has not started"
-            print(f"muster: no such worker of {job} ({names})", file=sys.stderr)
-            raise typer.Exit(EXIT_REFUSED)
-        print_logs(muster, chosen, follow=follow, tail=tail)
+        if rank is not None:
+            ranked = {one["rank"]: one["name"] for one in muster.workers(job)}
+            if rank not in ranked:
+                raise typer.BadParameter(f"{job} has no rank {rank}.", param_hint="--rank")
+            worker = ranked[rank]
+        for name, line in muster.logs(job, worker=worker or "", follow=follow, tail=tail):
+            print(line if worker else f"[{name}] {line}", flush=follow)
 
 
 def explain(job: JobName, as_json: AsJson = False) -> None:

@@ -45,6 +45,10 @@ class Env(BaseSettings):
     redis_url: str = Field(default="", validation_alias="REDIS_URL")
     kubeconfig: Path | None = None
 
+    url: str = ""
+    token: str = ""
+    """The platform that the client commands speak to, and their token; without them what `muster login` kept."""
+
     host: str = "127.0.0.1"
     port: int = Field(default=8000, ge=1, le=65535)
     path_prefix: str = ""

@@ -60,7 +60,7 @@ class TokenSerializer(RowSerializer[ApiToken]):
 
     class Meta:
         model = ApiToken
-        fields = ("id", "name", "scope", "networks", "created", "expiry", "last_used")
+        fields: tuple[str, ...] = ("id", "name", "scope", "networks", "created", "expiry", "last_used")
 
 
 class NewTokenSerializer(serializers.Serializer[Any]):

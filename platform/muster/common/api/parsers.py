@@ -16,7 +16,7 @@ class YamlParser(BaseParser):
 
     def parse(
         self, stream: IO[bytes], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
-    ) -> str:
+    ) -> Any:
         """The body, as text."""
         try:
             return stream.read().decode()

@@ -157,7 +157,7 @@ class QueueSerializer(RowSerializer[Queue]):
 
     tenant = serializers.CharField(source="tenant.name", read_only=True)
     full_name = serializers.CharField(read_only=True)
-    parent = serializers.CharField(source="parent.name", default=None, allow_null=True, read_only=True)
+    parent = serializers.CharField(source="parent.name", default=None, allow_null=True, read_only=True)  # type: ignore[assignment]
     quotas = QuotaSerializer(many=True, read_only=True)
     totals = serializers.SerializerMethodField()
     capabilities = serializers.SerializerMethodField()

@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from jsonschema import ValidationError
+from jsonschema.exceptions import ValidationError
 
 from muster.workloads.spec.errors import Problem, SpecInvalid
 from muster.workloads.spec.live import not_supported
 from muster.workloads.spec.reader import Document, Path, dotted
-from muster.workloads.spec.schema import known_keys, resolve, validator
+from muster.workloads.spec.schema import SCHEMA, known_keys, resolve, validator
 
 GPU_WAYS = ("gpus", "gpu_fraction", "gpu_memory", "mig")
 PER_WORKER = ("workers", "min_workers", "gpus", "cpus", "memory", "gpu_fraction", "gpu_memory", "mig", "time_slice")
@@ -48,12 +48,13 @@ def _schema_problems(document: Document) -> Iterator[Problem]:
 
 def _explain(document: Document, error: ValidationError) -> Iterator[Problem]:
     path: Path = tuple(error.absolute_path)
+    rule: Any = error.schema
     if error.validator == "additionalProperties" and isinstance(error.instance, dict):
-        known = error.schema.get("properties", {})
+        known = rule.get("properties", {})
         for key in sorted(set(error.instance) - set(known)):
             yield _unknown(document, (*path, key), list(known))
     elif error.validator == "required" and isinstance(error.instance, dict):
-        for key in error.validator_value:
+        for key in rule["required"]:
             if key not in error.instance:
                 name = dotted((*path, key))
                 yield Problem(name, f"`{name}` is missing.", document.line(path) if path else None)
@@ -66,29 +67,25 @@ def _explain(document: Document, error: ValidationError) -> Iterator[Problem]:
 def _unknown(document: Document, path: Path, siblings: list[str]) -> Problem:
     """The nearest valid name: a sibling first, else a key of that name anywhere in the schema."""
     key = str(path[-1])
-    close = difflib.get_close_matches(key, siblings, n=1, cutoff=0.6)
-    elsewhere = [name for name in known_keys() if name.rpartition(".")[2] == key]
-    nearest = (close or elsewhere or [None])[0]
+    close = difflib.get_close_matches(key, siblings, n=3, cutoff=0.6)
+    # Two letters swapped is the commonest slip: `gpsu` is gpus, not gpu.
+    close.sort(key=lambda name: sorted(name) != sorted(key))
+    elsewhere = (name for name in known_keys() if name.rpartition(".")[2] == key)
+    nearest = next(iter(close), None) or next(elsewhere, None)
     hint = f"; did you mean `{nearest}`?" if nearest else "."
     return Problem(dotted(path), f"`{dotted(path)}` is not a key of the job file{hint}", document.line(path), nearest)
 
 
 def _expects(error: ValidationError) -> str:
-    """The words beside the failed rule, else those of the nearest rule around it."""
-    at: ValidationError | None = error
-    while at is not None:
-        if "x-expects" in at.schema:
-            return str(at.schema["x-expects"])
-        at = at.parent
-    return _expects_on_the_way(error)
-
-
-def _expects_on_the_way(error: ValidationError) -> str:
-    node, words = validator().schema, str(error.message)
+    """The words beside the failed rule, else those of the nearest rule on the way to it."""
+    rule: Any = error.schema
+    if "x-expects" in rule:
+        return str(rule["x-expects"])
+    node, words = SCHEMA, error.message
     for part in error.absolute_path:
         node = resolve(node)
-        node = node.get("properties", {}).get(part) or node.get("items") or node.get("additionalProperties") or {}
-        node = resolve(node) if isinstance(node, dict) else {}
+        below = node.get("properties", {}).get(part) or node.get("items") or node.get("additionalProperties")
+        node = resolve(below) if isinstance(below, dict) else {}
         words = node.get("x-expects", words)
     return words
 

@@ -1,0 +1,117 @@
+"""The client commands against a real server: what they print and the codes they end with."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from muster.accounts.actions import create_token
+from muster.workloads.models import Job
+from tests.support.builders import make_member, make_tenant, make_world, submit
+
+GOOD = "name: train\nqueue: train\nimage: demo/train\nworkers: 2\n"
+
+
+@pytest.fixture
+def world(live_server):
+    return make_world(nodes=1)
+
+
+@pytest.fixture
+def muster(world, live_server, tmp_path):
+    """Run `muster …` as the world's member."""
+    _, secret = create_token(world.member, "cli")
+    environment = os.environ | {"MUSTER_URL": live_server.url, "MUSTER_TOKEN": secret, "HOME": str(tmp_path)}
+
+    def run(*arguments: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "muster.cli.main", *arguments]
+        return subprocess.run(
+            command, env=environment | changes, input=stdin, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+def test_a_job_goes_its_way_on_the_command_line(muster, world, tmp_path):
+    file = tmp_path / "train.yaml"
+    file.write_text(GOOD)
+    done = muster("submit", str(file))
+    job = Job.objects.get()
+    assert (done.returncode, done.stdout) == (0, f"job {job.pk} train submitted to vision/train\n")
+    assert muster("hold", "train").stdout == f"job {job.pk} train: held\n"
+    assert json.loads(muster("jobs", "--state", "held", "--json").stdout)[0]["name"] == "train"
+    assert "train  vision/train  50        held   0/2" in muster("jobs").stdout
+    assert muster("release", str(job.pk)).returncode == 0
+    shown = muster("show", "train").stdout
+    assert "Submitted to vision/train." in shown
+    assert "has not been tried yet" in muster("explain", "train").stdout
+    assert muster("cancel", "train").stdout == f"job {job.pk} train: cancelled\n"
+    again = muster("cancel", "train")
+    assert (again.returncode, "ended already" in again.stderr) == (1, True)
+
+
+def test_a_bad_file_names_key_line_and_nearest_name_and_ends_with_2(muster, tmp_path):
+    file = tmp_path / "bad.yaml"
+    file.write_text(GOOD + "gpsu: 2\n")
+    done = muster("submit", str(file))
+    assert done.returncode == 2
+    assert done.stderr == f"{file}:5: `gpsu` is not a key of the job file; did you mean `gpus`?\n"
+    assert muster("submit", "-", stdin="min_workers: 1\n" + GOOD).returncode == 2
+    assert muster("submit", str(tmp_path / "nowhere.yaml")).returncode == 2
+    assert not Job.objects.exists()
+
+
+def test_strict_without_an_answer_ends_with_3_and_creates_nothing(muster):
+    done = muster("submit", "-", "--strict", stdin=GOOD)
+    assert (done.returncode, "could not be found out in time" in done.stderr) == (3, True)
+    assert not Job.objects.exists()
+
+
+def test_another_tenants_job_is_not_found(muster, live_server):
+    other = make_member(make_tenant("secret"))
+    job = submit(other)
+    for command in ("show", "cancel", "explain", "hold"):
+        done = muster(command, str(job.pk))
+        assert (done.returncode, "There is no" in done.stderr) == (1, True)
+
+
+def test_no_platform_and_no_token_are_one_sentence(muster):
+    gone = muster("jobs", MUSTER_URL="http://127.0.0.1:9")
+    assert (gone.returncode, gone.stderr.count("\n")) == (3, 1)
+    assert muster("jobs", MUSTER_TOKEN="0" * 64).returncode == 4
+    assert muster("jobs", MUSTER_URL="").returncode == 4
+
+
+def test_signing_in_keeps_a_private_token(muster, world, live_server, tmp_path):
+    world.member.set_password("right")
+    world.member.save()
+    user = world.member.username
+    done = muster("login", live_server.url, "--username", user, MUSTER_URL="", MUSTER_PASSWORD="right")
+    assert done.returncode == 0, done.stderr
+    kept = tmp_path / ".config" / "muster" / "login.json"
+    assert kept.stat().st_mode & 0o077 == 0
+    assert "train" in muster("queues", MUSTER_URL="").stdout
+    assert muster("login", live_server.url, "--username", user, MUSTER_PASSWORD="wrong").returncode == 2
+
+
+def test_queues_and_nodes_are_tables_or_json(muster, world):
+    assert muster("queues").stdout.splitlines()[0].split() == [
+        "QUEUE",
+        "GUARANTEED",
+        "LIMIT",
+        "USED",
+        "RUNNING",
+        "WAITING",
+    ]
+    assert "8 x H100-80GB" in muster("nodes").stdout
+    assert len(json.loads(muster("nodes", "--json").stdout)[0]["gpus"]) == 8
+
+
+def test_the_client_commands_import_no_django():
+    code = "import sys, muster.cli.jobs, muster.cli.cluster, muster.cli.credentials; print('django' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
