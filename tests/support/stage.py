@@ -58,6 +58,8 @@ class Stage:
 
     def __enter__(self) -> Stage:
         make_socket_dir(self.home)
+        # Every process writes its metrics here; `muster up` makes it too.
+        (self.home / "data" / "metrics").mkdir(parents=True)
         for engine in (
             Postgres(self.home / "postgres", self.home, POSTGRES_FAST),
             Redis(self.home / "redis", self.home),
