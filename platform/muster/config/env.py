@@ -61,6 +61,8 @@ class Env(BaseSettings):
     debug: bool = False
     demo: bool = True
     """Whether `muster up` fills the emulator with the demo cluster and its jobs."""
+    demo_jobs: bool = True
+    """Whether the demo's people keep submitting jobs."""
 
     log_format: Literal["console", "json"] = "console"
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

@@ -70,6 +70,8 @@ def emulator_kubeconfig(env: Env) -> Path:
 def platform_services(env: Env) -> list[Service]:
     """Web, a worker for each queue, the clock, and the daemons."""
     daemons = [name for name, module in DAEMONS.items() if exists(module)]
+    if env.demo and env.demo_jobs and env.kubeconfig is None:
+        daemons.append("demo_jobs")
     return [
         _python(env, "web", ["-m", "uvicorn", *_web_options(env), "muster.config.asgi:application"]),
         *(_python(env, queue, [*CELERY, "worker", *_worker_options(queue)]) for queue in POOLS),
