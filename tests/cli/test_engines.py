@@ -65,7 +65,7 @@ def test_data_changes_hands_when_unshare_stops_working(
     postgres = Postgres(home / "postgres", sockets, POSTGRES_FAST)
     postgres.prepare()
     nobody = ("setpriv", f"--reuid={engines.NOBODY}", f"--regid={engines.NOBODY}", "--clear-groups")
-    monkeypatch.setattr(engines, "without_root", lambda: nobody)
+    monkeypatch.setattr(engines, "other_identity", lambda: nobody)
     make_socket_dir(sockets)
 
     postgres.prepare()

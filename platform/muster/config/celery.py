@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 from celery import Celery
+from celery.platforms import SecurityWarning  # type: ignore[attr-defined]
 from kombu import Exchange, Queue
 
 from muster.config.env import env
@@ -13,7 +14,7 @@ from muster.config.parts import exists
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "muster.config.settings")
 
 # In a container root is the usual user, and messages are JSON: they cannot run code.
-warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
+warnings.filterwarnings("ignore", category=SecurityWarning)
 
 QUEUES = ("cycle", "preview", "kube", "default")
 

@@ -5,6 +5,7 @@ when it is root, and stops the server as soon as its caller ends.
 """
 
 import os
+import pwd
 import shutil
 import subprocess
 import sys
@@ -56,12 +57,12 @@ def follow_parent(signal_name: str) -> list[str]:
 
 
 @cache
-def without_root() -> tuple[str, ...]:
-    """The command prefix under which PostgreSQL, which refuses root, runs for root; empty for everybody else.
+def other_identity() -> tuple[str, ...]:
+    """The command prefix under which PostgreSQL runs for those it refuses: root, and users without a name.
 
     A user namespace comes first: in it the server still reads a checkout that lies below /root.
     """
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 and _has_name(os.geteuid()):
         return ()
     prefixes = (
         ("unshare", "--user", f"--map-user={NOBODY}"),
@@ -72,9 +73,18 @@ def without_root() -> tuple[str, ...]:
         if shutil.which(prefix[0]) and subprocess.run(command, capture_output=True, check=False).returncode == 0:
             return prefix
     raise EngineError(
-        "PostgreSQL refuses to run as root, and neither `unshare --user` nor `setpriv` works here: "
+        f"PostgreSQL does not run as user {os.geteuid()}, and neither `unshare --user` nor `setpriv` works here: "
         "run as another user, or give DATABASE_URL"
     )
+
+
+def _has_name(uid: int) -> bool:
+    """Containers are often run as a number that /etc/passwd does not know."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def make_socket_dir(path: Path) -> None:
@@ -89,7 +99,7 @@ def make_socket_dir(path: Path) -> None:
 
 
 def _server_uid() -> int:
-    return NOBODY if without_root()[:1] == ("setpriv",) else os.geteuid()
+    return NOBODY if other_identity()[:1] == ("setpriv",) else os.geteuid()
 
 
 def _give_to_server(path: Path) -> None:
@@ -127,11 +137,11 @@ class Postgres:
     def _initdb(self, directory: Path) -> list[str]:
         locale = ["--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"]
         options = ["--username", USER, "--auth=trust", "--no-sync", "--no-instructions"]
-        return [*without_root(), postgres_binary("initdb"), "-D", str(directory), *locale, *options]
+        return [*other_identity(), postgres_binary("initdb"), "-D", str(directory), *locale, *options]
 
     def prefix(self) -> list[str]:
-        """Not as root; and INT when the parent dies: end sessions, write a checkpoint, go."""
-        return [*without_root(), *follow_parent("INT")]
+        """As somebody it accepts; and INT when the parent dies: end sessions, write a checkpoint, go."""
+        return [*other_identity(), *follow_parent("INT")]
 
     def command(self) -> list[str]:
         """The server in the foreground."""

@@ -25,8 +25,8 @@ class Output:
         self._is_terminal = sys.stdout.isatty()
 
     def say(self, name: str, line: str) -> None:
-        """Show one line of the process `name` on the terminal."""
-        if name in self._hidden:
+        """Show one line of the process `name` on the terminal, unless there is nothing on it."""
+        if name in self._hidden or not line.strip():
             return
         label = f"{name:>{NAME_WIDTH}} │ "
         if self._is_terminal:

@@ -61,6 +61,7 @@ class _Up:
         finally:
             self._output.say("muster", "stopping")
             await self._supervisor.stop()
+            shutil.rmtree(self._env.socket_dir, ignore_errors=True)
         self._output.say("muster", "stopped")
         return 0
 
