@@ -233,7 +233,8 @@ def test_discovery_in_its_plain_form(client: Client) -> None:
 
 
 def test_a_body_of_the_wrong_form_is_refused(client: Client) -> None:
-    for body in ([], {"metadata": "a"}, {"metadata": {"name": "a"}, "spec": {"containers": 3}}):
+    bodies: list[object] = [[], {"metadata": "a"}, {"metadata": {"name": "a"}, "spec": {"containers": 3}}]
+    for body in bodies:
         assert client.post(PODS, json=body).status_code in (400, 422)
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,11 +22,11 @@ def python(code: str) -> list[str]:
     return ["python3", "-c", code]
 
 
-def run(client: Client, name: str, command: list[str], **options: object) -> None:
+def run(client: Client, name: str, command: list[str], **options: Any) -> None:
     client.run_pod(name, image=IMAGE, command=command, **options)
 
 
-def log(client: Client, name: str, **query: object) -> str:
+def log(client: Client, name: str, **query: Any) -> str:
     return client.get(f"{PODS}/{name}/log", params=query).text
 
 
@@ -63,6 +64,11 @@ def test_long_lines_and_bars_survive(client: Client) -> None:
     run(client, "a", python("print('x' * 300_000); print('10%\\r20%\\r30%')"))
     client.wait_phase("a", "Succeeded")
     assert log(client, "a") == "x" * 300_000 + "\n10%\r20%\r30%\n"
+
+
+def test_a_talkative_process_is_followed_whole(client: Client) -> None:
+    run(client, "a", python("for at in range(30_000): print(at)"))
+    assert follow(client, "a") == "".join(f"{at}\n" for at in range(30_000))
 
 
 def test_the_environment_is_the_pods(client: Client) -> None:
@@ -109,6 +115,17 @@ def test_a_command_that_is_not_there(client: Client) -> None:
     ended = terminated(client.wait_phase("a", "Failed"))
     assert (ended["exitCode"], ended["reason"]) == (128, "StartError")
     assert "no-such-command" in ended["message"]
+
+
+def test_no_process_for_those_who_come_from_afar() -> None:
+    with running_emulator(nodes=1, host="0.0.0.0") as server, Client(server.url) as client:
+        run(client, "a", python("print('never')"))
+        assert "loopback" in terminated(client.wait_phase("a", "Failed"))["message"]
+
+
+def test_a_browser_is_not_answered(client: Client) -> None:
+    answer = client.post(PODS, json=pod("a"), headers={"Origin": "https://example.org"})
+    assert answer.status_code == 403
 
 
 def test_sigterm_lets_it_save(client: Client) -> None:

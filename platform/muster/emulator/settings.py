@@ -1,5 +1,6 @@
 """How one emulator is run."""
 
+import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,3 +25,11 @@ class Settings:
     watch_cache: int = 20_000  # changes kept per resource for watches that resume
     bookmark_seconds: float = 60.0
     pod_gc_seconds: float = 40.0  # a pod bound to a node that is not there fails after this
+
+    @property
+    def runs_processes(self) -> bool:
+        """Only an emulator that nobody else can reach runs commands for whoever asks."""
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False

@@ -42,17 +42,19 @@ class _Front:
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         try:
-            self._check_token(request)
+            self._check_caller(request)
             if request.path.startswith("/control"):
                 return serve_control(self._world, request.method, request.path, await request.read())
             return await self._serve(request)
         except ApiError as error:
             return error_answer(error)
 
-    def _check_token(self, request: web.Request) -> None:
-        if self._token is not None and not hmac.compare_digest(
-            request.headers.get("Authorization", "").encode(), self._token.encode()
-        ):
+    def _check_caller(self, request: web.Request) -> None:
+        if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:
+            # A page that somebody has open must not start processes here, token or not.
+            raise ApiError(403, "Forbidden", "the emulator answers no browsers")
+        given = request.headers.get("Authorization", "")
+        if self._token is not None and not hmac.compare_digest(given.encode(), self._token.encode()):
             raise ApiError(401, "Unauthorized", "Unauthorized")
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:

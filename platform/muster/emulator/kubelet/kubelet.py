@@ -95,7 +95,7 @@ class Kubelets:
         if agent is not None:
             _read_devices(agent.devices, entry.obj)
             return
-        agent = NodeAgent(meta["name"], self.store, self.ports, examples=self._settings.examples, root=self._root)
+        agent = NodeAgent(meta["name"], self.store, self.ports, settings=self._settings, root=self._root)
         self.agents[meta["name"]] = agent
         _read_devices(agent.devices, entry.obj)
         if _is_lost(entry.obj):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from itertools import islice
 from typing import NamedTuple, Protocol
 
 from muster.emulator import clock
@@ -41,9 +42,12 @@ class ContainerLog:
         self._catch_up()
         return self._dropped + len(self._lines)
 
-    def append(self, text: bytes, at: float | None = None) -> None:
+    def append(self, *texts: bytes) -> None:
+        """Add lines that were written now."""
         self._catch_up()
-        self._append(Line(clock.now() if at is None else at, text))
+        at = clock.now()
+        for text in texts:
+            self._append(Line(at, text))
         self._wake()
 
     def close(self) -> None:
@@ -60,8 +64,9 @@ class ContainerLog:
     def after(self, seen: int) -> tuple[list[Line], int]:
         """The lines behind a cursor, and the cursor behind them."""
         self._catch_up()
-        fresh = list(self._lines)[max(seen - self._dropped, 0) :]
-        return fresh, self._dropped + len(self._lines)
+        written = self._dropped + len(self._lines)
+        fresh = list(islice(reversed(self._lines), max(written - seen, 0)))
+        return fresh[::-1], written
 
     async def wait(self, seen: int) -> None:
         """Until there is a line behind the cursor, or the log is closed."""

@@ -20,6 +20,7 @@ from muster.emulator.registry.errors import Json
 from muster.emulator.registry.kinds import NOT_READY
 from muster.emulator.registry.resources import NODES, PODS
 from muster.emulator.registry.store import Entry, Store, key_of
+from muster.emulator.settings import Settings
 
 _log = logging.getLogger(__name__)
 _FIRST_POD_ADDRESS = int(ipaddress.IPv4Address("10.128.0.2"))
@@ -28,11 +29,11 @@ _FIRST_POD_ADDRESS = int(ipaddress.IPv4Address("10.128.0.2"))
 class NodeAgent:
     """Admits the pods bound to its node, runs them, and can fall silent on order."""
 
-    def __init__(self, name: str, store: Store, ports: PortBook, *, examples: Path, root: Path):
+    def __init__(self, name: str, store: Store, ports: PortBook, *, settings: Settings, root: Path):
         self.name = name
         self.store = store
         self.ports = ports
-        self.examples = examples
+        self.settings = settings
         self.mark = str(root)
         self.reachable = asyncio.Event()
         self.reachable.set()

@@ -97,8 +97,8 @@ class ProcessContainer:
         rest = b""
         while chunk := await stream.read(1 << 16):
             *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                self.log.append(line + b"\n")
+            if lines:
+                self.log.append(*(line + b"\n" for line in lines))
             if len(rest) > LONGEST_LINE:
                 self.log.append(rest)
                 rest = b""

@@ -22,6 +22,7 @@ from muster.emulator.registry.delete import DeleteOptions, delete
 from muster.emulator.registry.errors import ApiError, Json
 from muster.emulator.registry.resources import PODS
 from muster.emulator.registry.store import Store, key_of
+from muster.emulator.settings import Settings
 
 #: Seconds before a container is started again: doubled each time, at most the second.
 FIRST_BACKOFF, LONGEST_BACKOFF = 10.0, 300.0
@@ -32,7 +33,7 @@ class Host(Protocol):
 
     store: Store
     ports: PortBook
-    examples: Path
+    settings: Settings
     mark: str
     reachable: asyncio.Event
 
@@ -126,9 +127,11 @@ class PodWorker:
             state.started = state.started or clock.now()
             return SimulatedContainer(self._behaviour, state.started)
         host, meta = self._host, self._pod["metadata"]
+        if not host.settings.runs_processes:
+            raise BrokenPod("process pods are run only while the emulator listens on loopback")
         attempt = (meta.get("labels") or {}).get(ATTEMPT)
         port = host.ports.reserve(f"{meta['namespace']}/{attempt}" if attempt else self.uid, self.uid)
-        launch = prepare(Site(host.store, host.folder_of(self.uid), host.examples, port), self._pod, spec)
+        launch = prepare(Site(host.store, host.folder_of(self.uid), host.settings.examples, port), self._pod, spec)
         gpus = ((self._devices or {}).get(spec["name"]) or {}).get("gpus")
         if gpus is not None:
             launch.env.setdefault("NVIDIA_VISIBLE_DEVICES", ",".join(map(str, gpus)))
