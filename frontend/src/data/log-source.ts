@@ -26,11 +26,12 @@ export class LogSource {
   ) {}
 
   async start(): Promise<void> {
+    this.sink.state("connecting");
     while (!this.isStopped) {
-      this.sink.state("connecting");
       const ended = await this.read().catch((error: unknown) => {
+        // A job that waits has no log yet: it is asked for again, as after a break, until there is one.
         if (!this.isStopped) this.sink.state("broken", error instanceof Refused ? error.message : "The log stream broke; joining again.");
-        return error instanceof Refused;
+        return false;
       });
       if (ended || this.isStopped) return;
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
@@ -61,7 +62,7 @@ export class LogSource {
   }
 }
 
-/** The endpoint answered that there is no such log: asking again would not help. */
+/** The endpoint answered, with a sentence, that there is nothing to read now. */
 class Refused extends Error {}
 
 async function reasonOf(answer: Response): Promise<string> {

@@ -75,7 +75,7 @@ class Owners {
   private job(id: number): [string, string, Packed] {
     const known = this.names.jobs[id];
     if (!known) return ["others", "another tenant", this.palette.other];
-    return [String(id), known.name, categoryColour(this.palette, hash(`${known.name}${id}`) % 36)];
+    return [String(id), known.name, categoryColour(this.palette, id)];
   }
 }
 

@@ -79,7 +79,7 @@ export function drawJobNames(view: LabelView, model: MapModel, layout: MapLayout
   context.fillStyle = INK;
   for (let device = 0; device < model.node.length; ) {
     let end = device + 1;
-    while (end < model.node.length && model.node[end] === model.node[device] && model.job[end] === model.job[device] && model.glyph[end] === Glyph.USED) end++;
+    while (end < model.node.length && model.node[end] === model.node[device] && model.job[end] === model.job[device] && model.group[end] === model.group[device] && model.glyph[end] === Glyph.USED) end++;
     const y = (layout.deviceY[device] ?? 0) - view.top;
     const name = model.glyph[device] === Glyph.USED && y > -layout.cell && y < view.height ? nameOf(device) : null;
     const x = (layout.deviceX[device] ?? 0) - view.left;

@@ -180,7 +180,7 @@ export class LogElement extends LitElement {
         <span class="end"><span class="log-count" role="status">${this.statusWords()}</span>
           <button type="button" class="btn btn-quiet btn-sm" aria-pressed=${String(this.follow)} @click=${this.toggleFollow}>${icon(this.follow ? "pause" : "follow")}${this.follow ? "Following" : "Follow"}</button></span>
       </div>
-      <div class="log-view" tabindex="0" role="region" aria-label=${this.label} @scroll=${this.onScroll} @click=${this.onClick}>
+      <div class="log-view" ?data-empty=${this.count === 0} tabindex="0" role="region" aria-label=${this.label} @scroll=${this.onScroll} @click=${this.onClick}>
         <div class="log-sheet"></div>
         ${this.count === 0 ? html`<p class="log-note">${this.emptyWords()}</p>` : nothing}
       </div>`;

@@ -2,7 +2,6 @@
 import { LitElement, html, nothing } from "lit";
 import { property, state } from "lit/decorators.js";
 import type { Names, WireGpu, WireNic, WireNode } from "../../data/nodes";
-import { hash } from "../../draw/colour";
 import { linkOf, numaOrder, switchesOf } from "../../draw/wiring";
 import { liveClient } from "../../live/current";
 
@@ -74,7 +73,7 @@ export class WiringElement extends LitElement {
     const job = hold && names.jobs[hold.job];
     const who = hold ? (job?.name ?? "another tenant") : gpu.others ? "other pod" : "free";
     const health = gpu.health !== "ok" ? "bad" : "ok";
-    const category = hold ? `cat-${hash(`${job?.name ?? ""}${hold.job}`) % CATEGORIES}` : "";
+    const category = hold ? `cat-${hold.job % CATEGORIES}` : "";
     const body = html`<b>${gpu.index}</b><span>${health === "bad" ? gpu.why || gpu.health : who}</span>`;
     const title = `GPU ${gpu.index}: ${who}`;
     return job

@@ -18,7 +18,7 @@ interface Judgement {
 
 const CHECK_MS = 350;
 
-const SHEET = ":host{display:block} .box{height:100%;min-height:inherit;border-radius:0 0 var(--radius-lg) var(--radius-lg);overflow:hidden}";
+const SHEET = ":host{display:block} .box{display:grid;min-height:inherit;overflow:hidden}";
 
 export class YamlElement extends HTMLElement {
   private view: EditorView | null = null;

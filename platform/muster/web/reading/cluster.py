@@ -78,6 +78,7 @@ def node_page(standing: Standing, node: Node) -> dict[str, Any]:
         "node": node,
         "state": node_state(node, order),
         "order": order,
+        "levels": [level["name"] for level in node.cluster.levels],
         "wiring": _wiring(standing, node, seen),
         "has_wiring": bool(seen["gpus"]),
         "workers": [worker for worker in workers if standing.can_see(worker.attempt.job.tenant_id)],

@@ -146,3 +146,21 @@ def runtime(worker: Any) -> str:
 def order_of(tenant: int, rows: list[dict[str, Any]]) -> int:
     """A tenant's number of registration among those of the rows: its colour on the map too."""
     return sorted({row["tenant"] for row in rows}).index(tenant)
+
+
+@register.filter
+def place(node: Any, levels: list[str]) -> str:
+    """A node's domains, outermost first: "b0 / r2"."""
+    return " / ".join(node.domains[level] for level in levels if node.domains.get(level))
+
+
+@register.filter
+def first_line(text: str) -> str:
+    """What is said before what is quoted."""
+    return str(text).partition("\n")[0]
+
+
+@register.filter
+def last_lines(text: str, count: int) -> str:
+    """The end of a text of many lines."""
+    return "\n".join(str(text).splitlines()[-count:])
