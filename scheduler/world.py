@@ -11,7 +11,7 @@ from scheduler.framework import Ask
 from scheduler.model.columns import BoolArray
 from scheduler.model.hardware import GpuModel
 from scheduler.model.jobs import DeviceKind, JobShape
-from scheduler.model.occupancy import Occupancy, empty
+from scheduler.model.occupancy import Occupancy, Site, empty
 from scheduler.model.policy import Policy
 from scheduler.model.snapshot import Snapshot
 from scheduler.model.verdict import Verdict, rank_of
@@ -48,6 +48,7 @@ class World:
         self.snapshot, self.policy, self.plugins, self.now = snapshot, policy, plugins, now
         self.layout = snapshot.layout
         self.ledger = Ledger(snapshot.occupancy.copy() if used is None else used)
+        self.site = Site(self.layout, self.ledger.used)
         self.quota = QuotaBook(snapshot)
         self.prepared: dict[tuple[str, Ask], Any] = {}
         self.is_pristine = False

@@ -29,7 +29,7 @@ class Gpus:
         return ask.role.devices.kind != DeviceKind.NONE
 
     def room(self, world: World, ask: Ask, rows: Rows) -> IntArray:
-        room = rule_of(ask).room(world.layout, world.ledger.used, ask, rows)
+        room = rule_of(ask).room(world.site, ask, rows)
         if ask.role.devices.kind in {DeviceKind.SHARE, DeviceKind.MIG}:
             room = np.where(world.layout.nodes.exact[rows], room, 0)
         elif ask.role.devices.kind == DeviceKind.WHOLE and world.layout.has_time_slices:

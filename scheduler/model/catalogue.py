@@ -76,7 +76,7 @@ def _beside_each(wiring: _Wiring) -> tuple[Nic, ...]:
     return tuple(Nic(numa, switch) for numa, switch in zip(wiring.numa, wiring.switch, strict=True))
 
 
-def _shape(name: str, wiring: _Wiring, nics: Sequence[Nic], cores: int, memory: int) -> NodeShape:
+def _shape(name: str, wiring: _Wiring, nics: Sequence[Nic], *, cores: int, memory: int) -> NodeShape:
     return NodeShape(name, *wiring, nics=tuple(nics), cpu=cores * MILLI_PER_CORE, memory=memory)
 
 
@@ -96,18 +96,18 @@ def _catalogue() -> tuple[NodeShape, ...]:
     gb200, none = _wired("GB200-192GB", (range(4),), range(4), (0, 0, 1, 1)), _Wiring(None, (), (), ())
     per_numa, numa0, per_switch = (Nic(0, 0), Nic(1, 1)), (Nic(0),), (Nic(0, 0), Nic(0, 1), Nic(1, 2), Nic(1, 3))
     return (
-        _shape("dgx-h100", h100, _beside_each(h100), 112, 2 * _TI),
-        _shape("dgx-h200", h200, _beside_each(h200), 112, 2 * _TI),
-        _shape("dgx-a100", a100, _beside_each(a100), 128, 2 * _TI),
-        _shape("a100-pcie-bridged", bridged, per_numa, 128, _TI),
-        _shape("a100-two-islands", islands, per_numa, 128, _TI),
-        _shape("dgx1-v100", _cube_mesh(), per_switch, 80, _TI // 2),
-        _shape("l40s-pcie8", l40s, per_numa, 128, _TI),
-        _shape("l40s-pcie4", small, numa0, 64, _TI // 2),
-        _shape("rtx4090-8", rtx, numa0, 64, _TI // 2),
-        _shape("gb200-tray", gb200, _beside_each(gb200), 144, 960 * _GI),
-        _shape("mi300x-8", mi300, _beside_each(mi300), 192, 2 * _TI),
-        _shape("cpu-only", none, numa0, 64, 256 * _GI),
+        _shape("dgx-h100", h100, _beside_each(h100), cores=112, memory=2 * _TI),
+        _shape("dgx-h200", h200, _beside_each(h200), cores=112, memory=2 * _TI),
+        _shape("dgx-a100", a100, _beside_each(a100), cores=128, memory=2 * _TI),
+        _shape("a100-pcie-bridged", bridged, per_numa, cores=128, memory=_TI),
+        _shape("a100-two-islands", islands, per_numa, cores=128, memory=_TI),
+        _shape("dgx1-v100", _cube_mesh(), per_switch, cores=80, memory=_TI // 2),
+        _shape("l40s-pcie8", l40s, per_numa, cores=128, memory=_TI),
+        _shape("l40s-pcie4", small, numa0, cores=64, memory=_TI // 2),
+        _shape("rtx4090-8", rtx, numa0, cores=64, memory=_TI // 2),
+        _shape("gb200-tray", gb200, _beside_each(gb200), cores=144, memory=960 * _GI),
+        _shape("mi300x-8", mi300, _beside_each(mi300), cores=192, memory=2 * _TI),
+        _shape("cpu-only", none, numa0, cores=64, memory=256 * _GI),
     )
 
 

@@ -156,7 +156,6 @@ def discovered(
     numa: Sequence[int] = (),
     switch: Sequence[int] | None = None,
     nics: Sequence[Nic] = (),
-    name: str = "discovered",
 ) -> NodeShape:
     """A shape from evidence found on a node.
 
@@ -167,7 +166,7 @@ def discovered(
     nvlinks = tuple(tuple(_nvlink_count(cell) for cell in row) for row in links)
     nodes = tuple(numa) if numa else (0,) * count
     switches = tuple(switch) if switch is not None else _switches_from(links)
-    return NodeShape(name, model if count else None, nvlinks, nodes, switches, tuple(nics))
+    return NodeShape("discovered", model if count else None, nvlinks, nodes, switches, tuple(nics))
 
 
 def _nvlink_count(cell: str) -> int:

@@ -22,6 +22,8 @@ class Occupancy:
 
     free: MaskArray
     """[N] GPUs that are healthy and wholly unused."""
+    ours: MaskArray
+    """[N] GPUs that may be given at all, in use or not."""
     cpu: IntArray
     """[N] free millicores."""
     memory: IntArray
@@ -43,6 +45,14 @@ class Occupancy:
         return Occupancy(**{field.name: getattr(self, field.name).copy() for field in fields(self)})
 
 
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Nodes and what is in use on them."""
+
+    layout: Layout
+    used: Occupancy
+
+
 def empty(layout: Layout, *, pristine: bool = False) -> Occupancy:
     """No worker of ours anywhere. `pristine`: no pods of others and no fault either, as if everything were new."""
     nodes, count = layout.nodes, len(layout.nodes)
@@ -50,8 +60,10 @@ def empty(layout: Layout, *, pristine: bool = False) -> Occupancy:
     if not pristine:
         cpu -= nodes.others_cpu
         memory -= nodes.others_memory
+    ours = layout.all_gpus if pristine else layout.healthy_gpus
     return Occupancy(
-        free=(layout.all_gpus if pristine else layout.healthy_gpus).copy(),
+        free=ours.copy(),
+        ours=ours,
         cpu=cpu,
         memory=memory,
         kind=np.zeros((count, MAX_GPUS), dtype=np.uint8),

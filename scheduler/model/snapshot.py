@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from scheduler.model.nodes import Layout, Nodes
 from scheduler.model.occupancy import Occupancy, occupy
 from scheduler.model.queues import Queue
 
+TABLES = ("nodes", "waiting", "running", "workers")
 Table = TypeVar("Table", bound=Columns)
 Derived = TypeVar("Derived")
 
@@ -38,7 +39,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One cluster at one instant. `levels` are its network levels, outermost first, without nvlink_domain and host."""
+    """One cluster at one instant, made from tables in any row order.
+
+    `levels` are its network levels, outermost first, without nvlink_domain and host.
+    """
 
     levels: tuple[str, ...]
     nodes: Nodes
@@ -47,28 +51,12 @@ class Snapshot:
     running: RunningJobs
     workers: Workers
 
-    @classmethod
-    def from_columns(
-        cls,
-        *,
-        levels: tuple[str, ...],
-        nodes: Nodes,
-        queues: Iterable[Queue],
-        waiting: WaitingJobs,
-        running: RunningJobs,
-        workers: Workers,
-    ) -> Snapshot:
-        """Build from tables in any row order. Keys are checked where they are first used to look something up."""
-        if nodes.domains.shape[1:] != (len(levels),):
-            raise ValueError(f"domains must have {len(levels)} columns, one per level")
-        return cls(
-            levels=levels,
-            nodes=_sorted(nodes),
-            queues=tuple(sorted(queues, key=lambda queue: queue.key)),
-            waiting=_sorted(waiting),
-            running=_sorted(running),
-            workers=_sorted(workers),
-        )
+    def __post_init__(self) -> None:
+        if self.nodes.domains.shape[1:] != (len(self.levels),):
+            raise ValueError(f"domains must have {len(self.levels)} columns, one per level")
+        for name in TABLES:
+            object.__setattr__(self, name, _sorted(getattr(self, name)))
+        object.__setattr__(self, "queues", tuple(sorted(self.queues, key=lambda queue: queue.key)))
 
     @cached_property
     def layout(self) -> Layout:
@@ -95,7 +83,7 @@ class Snapshot:
         after = replace(
             self,
             nodes=_merged(self.nodes, np.array(changes.gone_nodes, dtype=np.int64), changes.nodes),
-            queues=self.queues if changes.queues is None else tuple(sorted(changes.queues, key=lambda q: q.key)),
+            queues=self.queues if changes.queues is None else changes.queues,
             waiting=_merged(self.waiting, gone, changes.waiting) if has_jobs else self.waiting,
             running=_merged(self.running, gone, changes.running) if has_jobs else self.running,
             workers=_without_jobs(self.workers, gone, changes.workers) if has_jobs else self.workers,
@@ -114,8 +102,7 @@ def equal(a: Snapshot, b: Snapshot) -> bool:
 
 def differences(a: Snapshot, b: Snapshot) -> tuple[str, ...]:
     """Names of the tables in which two snapshots differ."""
-    tables = ("nodes", "waiting", "running", "workers")
-    found = [name for name in tables if not getattr(a, name).equals(getattr(b, name))]
+    found = [name for name in TABLES if not getattr(a, name).equals(getattr(b, name))]
     found += [name for name in ("levels", "queues") if getattr(a, name) != getattr(b, name)]
     return tuple(found)
 

@@ -9,8 +9,7 @@ import numpy as np
 from scheduler.framework import UNLIMITED, Ask, Rows
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.jobs import DeviceKind
-from scheduler.model.nodes import Layout
-from scheduler.model.occupancy import Occupancy
+from scheduler.model.occupancy import Site
 from scheduler.place import mig, share, time_slice, whole
 from scheduler.reserve.ledger import NO_DEVICES, Pick
 
@@ -18,27 +17,27 @@ from scheduler.reserve.ledger import NO_DEVICES, Pick
 class DeviceRule(Protocol):
     """One module per kind."""
 
-    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+    def room(self, site: Site, ask: Ask, rows: Rows) -> IntArray:
         """Workers that find devices on each node, one after another."""
         ...
 
-    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+    def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
         """0 = a fresh GPU would be opened; up to 100 = how well a GPU already shared suits."""
         ...
 
-    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
         """Devices of the next worker; `taken`: GPUs of the node that its gang has already (time slices)."""
         ...
 
 
 class _NoDevices:
-    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
-        return np.full(len(used.free[rows]), UNLIMITED, dtype=np.int64)
+    def room(self, site: Site, ask: Ask, rows: Rows) -> IntArray:
+        return np.full(len(site.used.free[rows]), UNLIMITED, dtype=np.int64)
 
-    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
-        return np.zeros(len(used.free[rows]))
+    def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
+        return np.zeros(len(site.used.free[rows]))
 
-    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
         return NO_DEVICES
 
 

@@ -20,6 +20,8 @@ from scheduler.place.share import BITS
 from scheduler.reserve.quota import gpu_parts
 from scheduler.world import World
 
+_SHORT = {Cause.CPU: Reason.INSUFFICIENT_CPU, Cause.MEMORY: Reason.INSUFFICIENT_MEMORY}
+
 
 def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict:
     """The verdict for a gang that fits with none of these choices of models."""
@@ -27,8 +29,8 @@ def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> V
     probe = replace(candidate, avoid=avoid)
     verdict = (
         _short_of_gpus(world, probe, choices)
-        or _short_of(world, probe, choices, Cause.CPU, Reason.INSUFFICIENT_CPU)
-        or _short_of(world, probe, choices, Cause.MEMORY, Reason.INSUFFICIENT_MEMORY)
+        or _short_of(world, probe, choices, Cause.CPU)
+        or _short_of(world, probe, choices, Cause.MEMORY)
         or _short_of_both(world, probe, choices)
         or _badly_placed(world, probe, choices)
     )
@@ -90,9 +92,7 @@ def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
     return whole + int(left) * gpu_parts(world.layout, ask.role, ask.model) if ask.model else whole
 
 
-def _short_of(
-    world: World, candidate: Candidate, choices: Sequence[Models], cause: Cause, reason: Reason
-) -> Verdict | None:
+def _short_of(world: World, candidate: Candidate, choices: Sequence[Models], cause: Cause) -> Verdict | None:
     """Too little CPU or memory in all, or so on each node that it would fit if it asked for none."""
     shape, what = candidate.shape, str(cause)
     wanted = sum(getattr(role, what) * role.workers for role in shape.roles)
@@ -103,7 +103,7 @@ def _short_of(
         _binds(world, candidate, choices, cause) and fits(world, _without(shape, what), candidate.avoid, choices)
     ):
         missing = max(wanted - free, 0)
-        return Verdict(reason, asked=wanted, free=free, help=(Help(what, missing),) if missing else ())
+        return Verdict(_SHORT[cause], asked=wanted, free=free, help=(Help(what, missing),) if missing else ())
     return None
 
 

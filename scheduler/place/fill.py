@@ -14,7 +14,7 @@ from scheduler.model.columns import IntArray
 from scheduler.model.nodes import Layout
 from scheduler.place.view import View
 
-Seats = list[tuple[int, int]]
+Parts = list[tuple[int, int]]
 """(node row, workers), in the order of the topology tree."""
 
 
@@ -33,8 +33,8 @@ class Supply:
         return self.coarse if level <= self.slice_level else self.room
 
 
-def fill(layout: Layout, supply: Supply, rows: IntArray, workers: int, level: int) -> Seats:
-    """Seats for `workers` on `rows`, all of which lie in one domain of `level` (-1 = the whole cluster). They must fit."""
+def fill(layout: Layout, supply: Supply, rows: IntArray, workers: int, *, level: int) -> Parts:
+    """Parts for `workers` on `rows`, all of which lie in one domain of `level` (-1 = the whole cluster). They must fit."""
     below = level + 1
     while below < layout.host_level and not layout.domain_count[below]:
         below += 1
@@ -44,11 +44,11 @@ def fill(layout: Layout, supply: Supply, rows: IntArray, workers: int, level: in
     _, group = np.unique(layout.group_of[below][rows], return_inverse=True)
     caps = np.bincount(group, weights=supply.at(below)[rows]).astype(np.int64)
     order, starts = _grouped(group, len(caps))
-    seats: Seats = []
+    parts: Parts = []
     for domain, share in divide(caps, workers):
         inside = rows[order[starts[domain] : starts[domain + 1]]]
-        seats += fill(layout, supply, inside, share, below)
-    return seats
+        parts += fill(layout, supply, inside, share, level=below)
+    return parts
 
 
 def divide(caps: IntArray, workers: int) -> list[tuple[int, int]]:
@@ -63,7 +63,7 @@ def divide(caps: IntArray, workers: int) -> list[tuple[int, int]]:
     return [*parts, (int(holding[np.argmin(caps[holding])]), rest)]
 
 
-def _fill_hosts(supply: Supply, rows: IntArray, workers: int, level: int) -> Seats:
+def _fill_hosts(supply: Supply, rows: IntArray, workers: int, level: int) -> Parts:
     room, key = supply.at(level)[rows], supply.view.key[rows]
     order = np.lexsort((-key, -room))
     before = np.cumsum(room[order]) - room[order]

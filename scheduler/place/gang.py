@@ -10,8 +10,9 @@ from scheduler.framework import Ask, Candidate, Gang
 from scheduler.model.hardware import GpuModel
 from scheduler.model.jobs import NO_NODES, JobShape
 from scheduler.model.plan import WorkerPlacement
-from scheduler.place.arrange import Seat, arrange
+from scheduler.place.arrange import arrange
 from scheduler.place.ranks import ring_order
+from scheduler.place.seating import Seat
 from scheduler.world import World
 
 Models = tuple[GpuModel | None, ...]

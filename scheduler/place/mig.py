@@ -11,8 +11,7 @@ from scheduler.framework import Ask, Rows
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.instances import Instance, instance_of, instances_of
 from scheduler.model.jobs import DeviceKind
-from scheduler.model.nodes import Layout
-from scheduler.model.occupancy import Occupancy
+from scheduler.model.occupancy import Site
 from scheduler.place.share import allowed, allowed_bits, fresh_gpu
 from scheduler.reserve.ledger import Pick
 
@@ -21,28 +20,30 @@ _NOWHERE = -1
 
 
 class MigInstances:
-    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
+    def room(self, site: Site, ask: Ask, rows: Rows) -> IntArray:
         starts = starts_of(*_wanted(ask))
-        split = _partitioned(layout, used, ask, rows)
-        more = np.where(split, starts.times[used.slices[rows], used.compute[rows]], 0).sum(axis=1, dtype=np.int64)
-        fresh = np.bitwise_count(used.free[rows] & allowed(layout, ask, rows)).astype(np.int64)
+        split = _partitioned(site, ask, rows)
+        more = np.where(split, starts.times[site.used.slices[rows], site.used.compute[rows]], 0).sum(
+            axis=1, dtype=np.int64
+        )
+        fresh = np.bitwise_count(site.used.free[rows] & allowed(site, ask, rows)).astype(np.int64)
         room: IntArray = more + fresh * int(starts.times[0, 0])
         return room
 
-    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
-        fullest = _fullness(layout, used, ask, rows).max(axis=1)
+    def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
+        fullest = _fullness(site, ask, rows).max(axis=1)
         score: FloatArray = np.maximum(fullest, 0).astype(np.float64)
         return score
 
-    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
         instance, starts = instance_named(ask), starts_of(*_wanted(ask))
-        fullness = _fullness(layout, used, ask, np.array([row]))[0]
+        fullness = _fullness(site, ask, np.array([row]))[0]
         gpu = int(fullness.argmax())
         if fullness[gpu] <= 0:
-            gpu = fresh_gpu(layout, used, ask, row)
+            gpu = fresh_gpu(site, ask, row)
         if gpu < 0:
             return None
-        start = int(starts.best[used.slices[row, gpu], used.compute[row, gpu]])
+        start = int(starts.best[site.used.slices[row, gpu], site.used.compute[row, gpu]])
         return Pick(DeviceKind.MIG, 1 << gpu, start=start, slices=instance.mask_at(start), compute=instance.compute)
 
 
@@ -104,15 +105,15 @@ def _wanted(ask: Ask) -> tuple[str, str]:
     return ask.model.name, ask.role.devices.profile
 
 
-def _partitioned(layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> npt.NDArray[np.bool_]:
+def _partitioned(site: Site, ask: Ask, rows: Rows) -> npt.NDArray[np.bool_]:
     """[rows, 16] GPUs that hold MIG instances already and may be given."""
-    split: npt.NDArray[np.bool_] = (used.kind[rows] == DeviceKind.MIG) & allowed_bits(layout, ask, rows)
+    split: npt.NDArray[np.bool_] = (site.used.kind[rows] == DeviceKind.MIG) & allowed_bits(site, ask, rows)
     return split
 
 
-def _fullness(layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> npt.NDArray[np.int64]:
+def _fullness(site: Site, ask: Ask, rows: Rows) -> npt.NDArray[np.int64]:
     """[rows, 16] slices in use of partitioned GPUs on which one more instance fits (compute first), 0 elsewhere."""
     starts = starts_of(*_wanted(ask))
-    fits = _partitioned(layout, used, ask, rows) & (starts.times[used.slices[rows], used.compute[rows]] > 0)
-    amount = used.compute[rows].astype(np.int64) * (_SLICES + 1) + np.bitwise_count(used.slices[rows])
+    fits = _partitioned(site, ask, rows) & (starts.times[site.used.slices[rows], site.used.compute[rows]] > 0)
+    amount = site.used.compute[rows].astype(np.int64) * (_SLICES + 1) + np.bitwise_count(site.used.slices[rows])
     return np.where(fits, amount, 0)

@@ -9,36 +9,35 @@ from scheduler.framework import Ask, Rows
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.hardware import mask_of
 from scheduler.model.jobs import DeviceKind
-from scheduler.model.nodes import Layout
-from scheduler.model.occupancy import Occupancy
+from scheduler.model.occupancy import Site
 from scheduler.place.share import BITS, allowed_bits
 from scheduler.reserve.ledger import Pick
 
 
 class TimeSlices:
-    def room(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> IntArray:
-        room: IntArray = _open(layout, used, ask, rows).sum(axis=1, dtype=np.int64) // max(1, ask.role.devices.count)
+    def room(self, site: Site, ask: Ask, rows: Rows) -> IntArray:
+        room: IntArray = _open(site, ask, rows).sum(axis=1, dtype=np.int64) // max(1, ask.role.devices.count)
         return room
 
-    def sharing(self, layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> FloatArray:
+    def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
         """The GPU with most replicas in use first."""
-        busiest = np.where(_open(layout, used, ask, rows), used.milli[rows], 0).max(axis=1)
+        busiest = np.where(_open(site, ask, rows), site.used.milli[rows], 0).max(axis=1)
         score: FloatArray = np.minimum(busiest, 100).astype(np.float64)
         return score
 
-    def pick(self, layout: Layout, used: Occupancy, ask: Ask, row: int, taken: int = 0) -> Pick | None:
-        could = np.flatnonzero(_open(layout, used, ask, np.array([row]))[0] & ~(taken >> BITS & 1).astype(np.bool_))
+    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+        could = np.flatnonzero(_open(site, ask, np.array([row]))[0] & ~(taken >> BITS & 1).astype(np.bool_))
         count = ask.role.devices.count
         if len(could) < count:
             return None
-        order = could[np.argsort(-used.milli[row, could], kind="stable")]
+        order = could[np.argsort(-site.used.milli[row, could], kind="stable")]
         return Pick(DeviceKind.SLICE, mask_of(order[:count].tolist()))
 
 
-def _open(layout: Layout, used: Occupancy, ask: Ask, rows: Rows) -> npt.NDArray[np.bool_]:
+def _open(site: Site, ask: Ask, rows: Rows) -> npt.NDArray[np.bool_]:
     """[rows, 16] GPUs with a replica left, on time-sliced nodes."""
-    replicas = layout.nodes.replicas[rows][:, None]
-    has_free = (used.free[rows][:, None] >> BITS & 1).astype(np.bool_)
-    sliced = (used.kind[rows] == DeviceKind.SLICE) & (used.milli[rows] < replicas)
-    could: npt.NDArray[np.bool_] = (has_free | sliced) & (replicas > 1) & allowed_bits(layout, ask, rows)
+    replicas = site.layout.nodes.replicas[rows][:, None]
+    has_free = (site.used.free[rows][:, None] >> BITS & 1).astype(np.bool_)
+    sliced = (site.used.kind[rows] == DeviceKind.SLICE) & (site.used.milli[rows] < replicas)
+    could: npt.NDArray[np.bool_] = (has_free | sliced) & (replicas > 1) & allowed_bits(site, ask, rows)
     return could

@@ -123,10 +123,10 @@ def _snapshot(cluster: Cluster, queues: Sequence[Queue], jobs: Sequence[Job]) ->
     names = {job.name for job in running}
     waiting = [job for job in jobs if job.name not in names]
     common = _Common(keys, queue_keys, shared)
-    return Snapshot.from_columns(
+    return Snapshot(
         levels=cluster.levels,
         nodes=cluster.nodes,
-        queues=queues,
+        queues=tuple(queues),
         waiting=_waiting(waiting, common, cluster),
         running=_running(running, common),
         workers=_workers(running, common, cluster),

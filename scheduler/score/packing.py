@@ -61,7 +61,7 @@ class IdleCpu:
         return True
 
     def score(self, world: World, ask: Ask, rows: Rows, workers: int) -> FloatArray:
-        free: FloatArray = world.ledger.used.cpu[rows] * _PER_MILLICORE
+        free = world.ledger.used.cpu[rows].astype(np.float64) * _PER_MILLICORE
         return free if self.most else FULL - free
 
 
@@ -78,7 +78,7 @@ class Sharing:
     def score(self, world: World, ask: Ask, rows: Rows, workers: int) -> FloatArray:
         from scheduler.place.devices import rule_of
 
-        return rule_of(ask).sharing(world.layout, world.ledger.used, ask, rows)
+        return rule_of(ask).sharing(world.site, ask, rows)
 
 
 @dataclass(frozen=True)

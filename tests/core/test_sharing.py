@@ -90,8 +90,10 @@ jobs:
   - {name: pair, queue: q, workers: 2, gpus: 1, time_slice: true}
   - {name: one, queue: q, gpus: 1, time_slice: true, submitted: 1}
   - {name: three, queue: q, workers: 3, gpus: 1, time_slice: true, submitted: 2}
+  - {name: five, queue: q, workers: 5, gpus: 1, time_slice: true, submitted: 3}
 """)
     assert story.gpus("pair") == [[0], [1]]
     assert story.placed() == ["pair", "one"]
     assert story.reason("plain") == "NoMatchingNodes"
-    assert story.reason("three") == "ExceedsCluster"
+    assert story.reason("three") == "InsufficientGPUs"  # without others' pods there would be four GPUs
+    assert story.reason("five") == "ExceedsCluster"

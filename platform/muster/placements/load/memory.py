@@ -80,7 +80,7 @@ def _build(cluster: Cluster) -> Loaded:
     queues, queue_revisions = load_queues(cluster.pk)
     waiting, waiting_revisions = load_waiting(cluster.pk, kept)
     running, running_revisions = load_running(cluster.pk, kept)
-    snapshot = Snapshot.from_columns(
+    snapshot = Snapshot(
         levels=levels,
         nodes=nodes,
         queues=queues,
