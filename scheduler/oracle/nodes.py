@@ -57,7 +57,12 @@ def named(want: str, model: str) -> bool:
 
 
 def may_ever_take(job: JobShape, role: Role, node: OracleNode) -> bool:
-    """Selector, taints and model: what does not depend on what is free."""
+    """Selector, taints, model, and a domain of each level required: what does not depend on what is free."""
+    levels = [job.topology.slice.level] if job.topology.slice else []
+    if job.topology.want == Want.REQUIRED and job.topology.level:
+        levels.append(job.topology.level)
+    if not all(level in node.domains for level in levels):
+        return False
     selected = all(node.labels.get(key) == value for key, value in job.selector)
     return selected and tolerated(job, node) and matches_needs(role, node.shape.model)
 

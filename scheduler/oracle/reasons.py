@@ -32,12 +32,8 @@ def _misses_level(job: JobShape, world: OracleWorld) -> bool:
 def _has_any_node(job: JobShape, role: Role, empty: OracleWorld) -> bool:
     loose = without_topology(job)
     relaxed = next(r for r in loose.roles if r.name == role.name)
-    levels = [job.topology.slice.level] if job.topology.slice else []
-    if job.topology.want == Want.REQUIRED and job.topology.level:
-        levels.append(job.topology.level)
     return any(
         may_ever_take(job, role, node)
-        and all(level in node.domains for level in levels)
         and node.cpu >= role.cpu
         and node.memory >= role.memory
         and bool(choices(loose, relaxed, node))
@@ -52,11 +48,11 @@ def shortages(job: JobShape, world: OracleWorld) -> list[Reason]:
         found.append(Reason.INSUFFICIENT_GPUS)
     loose = without_topology(job)
     checks: tuple[tuple[Reason, Callable[[Role], int], Callable[[OracleNode], int], JobShape], ...] = (
-        (Reason.INSUFFICIENT_CPU, lambda r: r.cpu, lambda n: n.cpu, asking_less(loose, cpu=True)),
-        (Reason.INSUFFICIENT_MEMORY, lambda r: r.memory, lambda n: n.memory, asking_less(loose, memory=True)),
+        (Reason.INSUFFICIENT_CPU, lambda r: r.cpu, lambda n: n.cpu, asking_less(job, cpu=True)),
+        (Reason.INSUFFICIENT_MEMORY, lambda r: r.memory, lambda n: n.memory, asking_less(job, memory=True)),
     )
     for reason, asked, free, less in checks:
-        blocked = first_models(loose, world) is None and first_models(less, world) is not None
+        blocked = first_models(less, world) is not None
         if blocked or _too_little(job, world, asked, free):
             found.append(reason)
     found.append(Reason.FRAGMENTED if first_models(loose, world) is None else Reason.TOPOLOGY_UNSATISFIED)
