@@ -251,6 +251,16 @@ def test_a_machine_without_power_has_lost_its_pods(client: Client) -> None:
     client.wait_phase("b", "Running")
 
 
+def test_what_runs_on_a_silent_node_runs_on(client: Client) -> None:
+    client.run_pod("a", annotations={"run-seconds": 0.3})
+    client.wait_phase("a", "Running")
+    client.order("nodes/node-00000/lose")
+    time.sleep(0.5)
+    assert client.read(f"{PODS}/a")["status"]["phase"] == "Running"
+    client.order("nodes/node-00000/restore")
+    client.wait_phase("a", "Succeeded")
+
+
 def test_pods_leave_a_lost_node_when_they_do_not_tolerate_it(client: Client) -> None:
     short = {
         "key": "node.kubernetes.io/unreachable",

@@ -43,12 +43,12 @@ def prepare(site: Site, pod: Json, container: Json) -> Launch:
     mounts = _write_volumes(site, pod, container)
     env = _base_env(pod, site.folder)
     for name, value in _declared_env(site.store, pod, container).items():
-        env[name] = _mapped(_expand(value, env), mounts)
+        env[name] = mapped(expand(value, env), mounts)
     _point_at_loopback(env, site.port)
     words = [*(container.get("command") or []), *(container.get("args") or [])]
     if not words:
         raise BrokenPod("no command specified")
-    command = [_locate(_mapped(_expand(word, env), mounts), site.examples) for word in words]
+    command = [_locate(mapped(expand(word, env), mounts), site.examples) for word in words]
     return Launch(command, env, _working_folder(container, site.folder, mounts))
 
 
@@ -138,7 +138,7 @@ def _write_volumes(site: Site, pod: Json, container: Json) -> dict[str, Path]:
     return mounts
 
 
-def _expand(text: str, env: dict[str, str]) -> str:
+def expand(text: str, env: dict[str, str]) -> str:
     """`$(NAME)` as Kubernetes expands it: `$$` is a dollar sign, an unknown name stays as it is."""
 
     def replace(found: re.Match[str]) -> str:
@@ -147,7 +147,7 @@ def _expand(text: str, env: dict[str, str]) -> str:
     return _REFERENCE.sub(replace, text)
 
 
-def _mapped(text: str, mounts: dict[str, Path]) -> str:
+def mapped(text: str, mounts: dict[str, Path]) -> str:
     """Put a mount's folder in place of its path, where a path begins."""
     for path, place in sorted(mounts.items(), key=lambda item: -len(item[0])):
         text = re.sub(rf"(?<![\w/.-]){re.escape(path)}(?=/|$|[\s:;,'\"])", lambda _: str(place), text)  # noqa: B023
@@ -164,7 +164,7 @@ def _locate(word: str, examples: Path) -> str:
 
 def _working_folder(container: Json, folder: Path, mounts: dict[str, Path]) -> Path:
     asked = container.get("workingDir")
-    place = Path(_mapped(asked, mounts)) if asked else folder
+    place = Path(mapped(asked, mounts)) if asked else folder
     if asked and not place.is_relative_to(folder):
         place = folder / asked.strip("/")
     place.mkdir(parents=True, exist_ok=True)

@@ -108,6 +108,8 @@ class NodeAgent:
     def come_back(self) -> None:
         """Reach the API server again, and do what was asked meanwhile."""
         self.reachable.set()
+        for uid in set(self._tasks) - self._dead:
+            self._workers[uid].report()
         mine = [entry for entry in self.store.entries(PODS) if entry.obj["spec"].get("nodeName") == self.name]
         for entry in mine:
             self.sync(entry)
@@ -162,6 +164,8 @@ class NodeAgent:
         entry = self.store.find(PODS, worker.key)
         if entry is None or entry.obj["metadata"]["uid"] != uid:
             self._clean(uid)
+        elif uid in self._dead:
+            self.sync(entry)  # it ended after its node was back
 
     def _clean(self, uid: str) -> None:
         self._workers.pop(uid, None)

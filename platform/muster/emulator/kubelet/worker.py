@@ -63,20 +63,36 @@ class PodWorker:
         """Until all containers have ended and, if the pod is being deleted, its object is gone."""
         try:
             self._resume()
-            await self._write()
+            self.report()
             async with asyncio.TaskGroup() as group:
                 for container in self._pod["spec"]["containers"]:
                     group.create_task(self._run_container(container))
-            await self._write()
-            await self._remove_if_deleting()
+            await self._host.reachable.wait()
+            self.report()
+            await self.finish_deletion()
         finally:
             self.order.cancel()
             for log in self.logs.values():
                 log.close()
 
+    def report(self) -> None:
+        """Write the status as it stands. A silent node's reports are made up for when it is back."""
+        if self._host.reachable.is_set():
+            change_pod(self._host.store, self.key, self.uid, self._write_into)
+
     async def finish_deletion(self) -> None:
-        """The pod had ended before its deletion was asked for: nothing is left to wait for."""
-        await self._remove_if_deleting()
+        """Take the object away if its deletion was asked for: nothing of the pod runs any more."""
+        await self._host.reachable.wait()
+        entry = self._host.store.find(PODS, self.key)
+        if entry is None or not entry.obj["metadata"].get("deletionTimestamp"):
+            return
+        with contextlib.suppress(ApiError):
+            delete(self._host.store, PODS, self.key, DeleteOptions(grace=0, uid=self.uid))
+
+    def _write_into(self, pod: Json) -> None:
+        podstatus.write_phase(pod, self._states, self._host.addresses(self.uid))
+        if self._devices is not None:
+            pod["metadata"].setdefault("annotations", {})[OBSERVED] = orjson.dumps(self._devices).decode()
 
     def _resume(self) -> None:
         """Take over a simulated pod from the state file: it has been running all the time."""
@@ -116,7 +132,8 @@ class PodWorker:
             state.started = clock.now()
             return Exit(128, "StartError", f"failed to create containerd task: {error}")
         self.logs[spec["name"]] = container.log
-        await self._write()
+        # Nothing may be awaited between start and run: only run ends a process when this task is cancelled.
+        self.report()
         try:
             return await container.run(self.order)
         finally:
@@ -150,28 +167,9 @@ class PodWorker:
         state.last = state.state()
         state.restarts += 1
         state.started, state.exit, state.ended, state.waiting = None, None, None, "CrashLoopBackOff"
-        await self._write()
+        self.report()
         if await happens(self.order.asked, wait):
             state.exit, state.ended = Exit.of_code(137), clock.now()
-
-    async def _write(self) -> None:
-        """Write the status as it stands, once the API server can be reached."""
-        await self._host.reachable.wait()
-
-        def change(pod: Json) -> None:
-            podstatus.write_phase(pod, self._states, self._host.addresses(self.uid))
-            if self._devices is not None:
-                pod["metadata"].setdefault("annotations", {})[OBSERVED] = orjson.dumps(self._devices).decode()
-
-        change_pod(self._host.store, self.key, self.uid, change)
-
-    async def _remove_if_deleting(self) -> None:
-        await self._host.reachable.wait()
-        entry = self._host.store.find(PODS, self.key)
-        if entry is None or not entry.obj["metadata"].get("deletionTimestamp"):
-            return
-        with contextlib.suppress(ApiError):
-            delete(self._host.store, PODS, self.key, DeleteOptions(grace=0, uid=self.uid))
 
 
 def change_pod(store: Store, key: tuple[str, str], uid: str, change: Callable[[Json], None]) -> bool:
