@@ -2,14 +2,12 @@
 
 import os
 import warnings
-from typing import Any
 
 from celery import Celery
 from celery.platforms import SecurityWarning  # type: ignore[attr-defined]
 from kombu import Exchange, Queue
 
 from muster.config.env import env
-from muster.config.parts import exists
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "muster.config.settings")
 
@@ -25,14 +23,6 @@ BEATS = {
     "muster.kube.tasks.prune_logs": 3600.0,
     "muster.common.tasks.prune_events": 60.0,
 }
-
-
-def _schedule() -> dict[str, dict[str, Any]]:
-    return {
-        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}}
-        for task, seconds in BEATS.items()
-        if exists(task.rpartition(".")[0])
-    }
 
 
 def queue_of(task: str) -> str:
@@ -76,7 +66,9 @@ app.conf.update(
     worker_hijack_root_logger=False,
     worker_redirect_stdouts=False,
     timezone="UTC",
-    beat_schedule=_schedule(),
+    beat_schedule={
+        task: {"task": task, "schedule": seconds, "options": {"expires": seconds}} for task, seconds in BEATS.items()
+    },
     # In memory: every beat is an interval, and a file that a killed beat left half written is of no use.
     beat_scheduler="celery.beat:Scheduler",
 )

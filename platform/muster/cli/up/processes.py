@@ -6,11 +6,11 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import get_args
 
 from muster.cli.up.engines import POSTGRES_DEFAULTS, Postgres, Redis, follow_parent
 from muster.cli.up.services import Service
-from muster.config.env import Env
-from muster.config.parts import exists
+from muster.config.env import Env, Process
 
 # How each queue of config/celery.py is worked. A cycle and a preview keep a snapshot in memory: one process, one at a time.
 # The executor waits for HTTP answers: threads. `default` may be heavy: a child that can be thrown away.
@@ -22,11 +22,8 @@ POOLS = {
 }
 CELERY = ["-m", "celery", "-q", "-A", "muster.config.celery"]
 
-# A management command that runs for ever, and the module it lives in.
-DAEMONS = {
-    "informer": "muster.kube.management.commands.informer",
-    "publisher": "muster.realtime.management.commands.publisher",
-}
+# Management commands that run for ever.
+DAEMONS = ("informer", "publisher")
 
 
 def own_engines(env: Env) -> list[Postgres | Redis]:
@@ -69,9 +66,8 @@ def emulator_kubeconfig(env: Env) -> Path:
 
 def platform_services(env: Env) -> list[Service]:
     """Web, a worker for each queue, the clock, and the daemons."""
-    daemons = [name for name, module in DAEMONS.items() if exists(module)]
-    if env.demo and env.demo_jobs and env.kubeconfig is None:
-        daemons.append("demo_jobs")
+    has_demo_jobs = env.demo and env.demo_jobs and env.kubeconfig is None
+    daemons = (*DAEMONS, "demo_jobs") if has_demo_jobs else DAEMONS
     return [
         _python(env, "web", ["-m", "uvicorn", *_web_options(env), "muster.config.asgi:application"]),
         *(_python(env, queue, [*CELERY, "worker", *_worker_options(queue)]) for queue in POOLS),
@@ -114,7 +110,7 @@ def environment(env: Env, process: str) -> dict[str, str]:
         "DJANGO_SETTINGS_MODULE": "muster.config.settings",
         "MUSTER_DATA_DIR": str(env.data_dir),
         "MUSTER_KUBECONFIG": str(kubeconfig) if kubeconfig.exists() else "",
-        "MUSTER_PROCESS": process if process != "emulator" else "command",
+        "MUSTER_PROCESS": process if process in get_args(Process) else "command",
         "PROMETHEUS_MULTIPROC_DIR": str(env.data_dir / "metrics"),
         "PYTHONUNBUFFERED": "1",
         # A BLAS thread per core in each of ten processes only takes turns.
