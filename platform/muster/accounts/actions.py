@@ -15,9 +15,26 @@ from muster.accounts.models import ApiToken, Membership, Tenant, User
 from muster.accounts.standing import standing_of
 from muster.audit import actions as audit
 from muster.common import clock
-from muster.common.errors import Invalid, NotFound
+from muster.common.errors import Forbidden, Invalid, NotFound
+from muster.common.validation import validate
 
 LAST_USED_STEP = dt.timedelta(minutes=1)
+
+
+@transaction.atomic
+def save_user(actor: Any, user: User) -> User:
+    """Store a new or changed user. A platform admin cannot lock himself out."""
+    if actor is not None and not standing_of(actor).is_platform_admin:
+        raise Forbidden("Only a platform admin may do this.")
+    if actor is not None and actor.pk == user.pk and not (user.is_staff and user.is_active):
+        raise Invalid("You cannot take these rights from yourself.", fields={"is_staff": ["It is yourself."]})
+    created = user.pk is None
+    user.is_superuser = user.is_staff
+    validate(user)
+    user.save()
+    verb = "user.create" if created else "user.update"
+    audit.record(actor, verb, user, username=user.username, is_staff=user.is_staff, is_active=user.is_active)
+    return user
 
 
 @transaction.atomic
