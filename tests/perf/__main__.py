@@ -20,6 +20,7 @@ MARK = "bench-row "
 BENCHMARKS = {
     "loop.up": "up_times",
     "loop.": "loop_times",
+    "core.load": "load_times",
     "core.": "core_times",
     "live.": "live_delivery",
     "openb.": "openb_rows",

@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from muster.accounts.api.base import StandingMixin
-from muster.accounts.standing import Standing
 from muster.clusters.actions import must_administer
 from muster.clusters.queries import visible_nodes
 from muster.common.errors import Invalid
@@ -23,18 +22,10 @@ from muster.placements.choices import NodeVerb
 from muster.placements.models import JobVerdict
 from muster.placements.queries import position_of, standing_verdict, workers_of
 from muster.workloads import actions as job_actions
-from muster.workloads.actions import lock_jobs
 from muster.workloads.api.serializers import JobDetailSerializer, JobSerializer, PrioritySerializer
-from muster.workloads.models import Job
 from muster.workloads.queries import visible_job, visible_jobs, with_readiness
 
 ATTEMPT = OpenApiParameter("attempt", int, description="the number of an earlier attempt")
-
-
-@transaction.atomic
-def cancel_jobs(user: Any, standing: Standing, job_ids: list[int]) -> list[Job]:
-    """Cancel all of these jobs or none."""
-    return [actions.cancel_job(job, user) for job in lock_jobs(standing, job_ids)]
 
 
 class CancelView(StandingMixin, APIView):
@@ -43,7 +34,7 @@ class CancelView(StandingMixin, APIView):
     @extend_schema(request=None, responses=JobDetailSerializer)
     def post(self, request: Request, pk: int) -> Response:
         """End a job for good: its processes get SIGTERM and their grace."""
-        cancel_jobs(request.user, self.standing, [pk])
+        actions.cancel_jobs(request.user, [pk])
         job = visible_job(self.standing, pk)
         return Response(JobDetailSerializer(job, context={"standing": self.standing}).data)
 
@@ -63,7 +54,7 @@ class BulkView(StandingMixin, APIView):
     def _do(self, user: Any, asked: dict[str, Any]) -> None:
         verb, ids = asked["verb"], asked["ids"]
         if verb == "cancel":
-            cancel_jobs(user, self.standing, ids)
+            actions.cancel_jobs(user, ids)
         elif verb == "hold":
             job_actions.hold_jobs(user, ids)
         elif verb == "release":

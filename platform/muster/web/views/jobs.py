@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from muster.placements.api.views import cancel_jobs
+from muster.placements.actions import cancel_jobs
 from muster.web.access import back, frame_of, page, verb
 from muster.web.reading.job import job_page
 from muster.web.reading.jobs import job_list
@@ -40,7 +40,7 @@ def change(request: HttpRequest, what: str) -> HttpResponse:
     """Cancel, hold or release the jobs named by `job`: all of them or none."""
     ids = [int(pk) for pk in request.POST.getlist("job") if pk.isdecimal()]
     if what == "cancel":
-        done = cancel_jobs(request.user, frame_of(request).standing, ids)
+        done = cancel_jobs(request.user, ids)
     else:
         done = {"hold": hold_jobs, "release": release_jobs}[what](request.user, ids)
     messages.success(request, f"{DONE[what]} {done[0].name if len(done) == 1 else f'{len(done)} jobs'}.")
