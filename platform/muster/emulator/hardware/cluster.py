@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,10 @@ def _read(cluster: str) -> Json:
 
 def _plans(rows: list[Json]) -> Iterator[NodePlan]:
     number = 0
+    known = {field.name for field in fields(NodePlan)} - {"number"}
     for row in rows:
+        if "name" not in row or set(row) - known:
+            raise ValueError(f"a node of a cluster file has a name and any of {', '.join(sorted(known))}; not {row}")
         for name in expand(row["name"]):
             yield NodePlan(**{**row, "name": name, "number": number})
             number += 1
