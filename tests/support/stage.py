@@ -147,6 +147,11 @@ class Stage:
         """The emulated cluster's address."""
         return f"http://127.0.0.1:{self.emulator_port}"
 
+    @property
+    def kubeconfig(self) -> Path:
+        """The way to the emulated cluster."""
+        return emulator_kubeconfig(self._env(None))
+
     def environment(self) -> dict[str, str]:
         """The environment of a command that belongs to this stage."""
         paths = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "platform")])

@@ -103,5 +103,5 @@ def _report(cluster: Cluster, found: Pass) -> None:
     DRIFT.labels(cluster.name).set(found.drift)
     REPAIRS.labels(cluster.name).inc(found.drift)
     observe.record_pass(cluster, drift=found.drift, repairs=found.drift)
-    if found.drift:
-        log.warning("reconcile.drift", cluster=cluster.name, **vars(found))
+    tell = log.warning if found.drift else log.info
+    tell("reconcile.pass", cluster=cluster.name, drift=found.drift, **vars(found))

@@ -45,7 +45,11 @@ class Kept:
     def need_hardware(self, keys: Iterable[int | None]) -> None:
         """Read the hardware shapes of these keys that were not met before."""
         new = {key for key in keys if key is not None} - self.hardware.keys()
-        for row in HardwareShape.objects.filter(pk__in=new):
+        rows = list(HardwareShape.objects.filter(pk__in=new))
+        if any(row.wiring["model"] and row.wiring["model"] not in self.models for row in rows):
+            # A model that was discovered with its first node, after the flavors were read.
+            self.models |= {flavor.name: gpu_model(flavor) for flavor in Flavor.objects.all()}
+        for row in rows:
             self.hardware[row.pk] = node_shape(row.name, row.wiring, self.models)
 
     def need_shapes(self, keys: Iterable[int]) -> None:
