@@ -24,6 +24,7 @@ BENCHMARKS = {
     "core.": "core_times",
     "live.": "live_delivery",
     "openb.": "openb_rows",
+    "topo.": "topo_bottleneck",
     "emulator.": "emulator_rate",
 }
 
