@@ -1,5 +1,5 @@
 // Gathers the icons that templates name into one sprite, so that a page fetches one small file.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -28,10 +28,10 @@ function symbol([name, file]) {
 export function iconSprite() {
   return {
     name: "icon-sprite",
-    buildStart() {
-      mkdirSync(join(root, "public"), { recursive: true });
+    generateBundle() {
       const symbols = Object.entries(ICONS).map(symbol).join("\n");
-      writeFileSync(join(root, "public/icons.svg"), `<svg xmlns="http://www.w3.org/2000/svg">\n${symbols}\n</svg>\n`);
+      const source = `<svg xmlns="http://www.w3.org/2000/svg">\n${symbols}\n</svg>\n`;
+      this.emitFile({ type: "asset", fileName: "icons.svg", source });
     },
   };
 }

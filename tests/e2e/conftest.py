@@ -1,0 +1,48 @@
+"""One platform and one browser for all; a signed-in page for each test, which fails on any error in its console."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.e2e.platform import Demo, demo, launch
+
+EXPECTED = ("WebSocket connection", "Failed to load resource", "net::ERR")
+"""What a browser says of itself when a line is cut on purpose, or an address answers with an error as it should."""
+
+
+@pytest.fixture(scope="session")
+def platform() -> Iterator[Demo]:
+    with demo() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = launch(playwright)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def signed_in(platform: Demo, browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`signed_in("vera", scheme="dark", width=390)` opens a page as that person."""
+    contexts, complaints = [], []
+
+    def sign_in(who: str, *, scheme: str = "light", width: int = 1440) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        platform.sign_in(page, who)
+        return page
+
+    yield sign_in
+    for context in contexts:
+        context.close()
+    assert [text for text in complaints if not any(word in text for word in EXPECTED)] == []
