@@ -80,13 +80,12 @@ def _web_options(env: Env) -> list[str]:
     options = {
         "--host": env.host,
         "--port": str(env.port),
-        "--root-path": env.path_prefix,
         "--lifespan": "off",
         # Websockets stay open for as long as people look at them.
         "--timeout-graceful-shutdown": "3",
         "--log-level": "warning",
     }
-    return [part for name, value in options.items() if value for part in (name, value)]
+    return [part for pair in options.items() for part in pair]
 
 
 def _worker_options(queue: str) -> list[str]:

@@ -56,11 +56,20 @@ def _write_observations(cluster_id: int, latest: dict[int, WorkerSeen]) -> set[i
     )
     before = {worker.pk: worker.phase for worker in workers}
     changed = [worker for worker in workers if _take(worker, latest[worker.pk])]
+    _tell_ends_apart(changed, latest)
     Worker.objects.bulk_update(changed, list(OBSERVED), batch_size=1000)
     ended = {w.attempt.job_id for w in changed if w.phase in ENDED_PHASES and before[w.pk] not in ENDED_PHASES}
     record_changes(cluster_id, ChangeKind.JOB, sorted(ended))
     _publish(changed)
     return {worker.attempt_id for worker in changed}
+
+
+def _tell_ends_apart(workers: Iterable[Worker], seen: Iterable[int]) -> None:
+    """Kubernetes tells ends in whole seconds; within one, the order of the events says who was first to fail."""
+    place = {pk: number for number, pk in enumerate(seen)}
+    for worker in workers:
+        if worker.ended_at is not None and worker.ended_at.microsecond == 0:
+            worker.ended_at += dt.timedelta(microseconds=1 + place[worker.pk])
 
 
 def _take(worker: Worker, seen: WorkerSeen) -> bool:
@@ -77,7 +86,7 @@ def _take(worker: Worker, seen: WorkerSeen) -> bool:
         "reason": seen.reason[:120],
         "message": seen.message,
         "started_at": seen.started_at or worker.started_at,
-        "ended_at": seen.ended_at or worker.ended_at or _end_of(seen),
+        "ended_at": worker.ended_at or seen.ended_at or _end_of(seen),
     }
     new = {name: value for name, value in columns.items() if getattr(worker, name) != value}
     for name, value in new.items():
