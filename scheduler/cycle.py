@@ -24,6 +24,7 @@ def plan(snapshot: Snapshot, policy: Policy, now: float, rng: Generator | None =
     """Decide what starts next and why everybody else waits. Pure: the same arguments give the same plan."""
     # 1. Make the world: working copies of what is in use, and the profile's plugins.
     world = World(snapshot, policy, plugins_of(policy), now=now)
+    world.rng = rng
     # 2. Allocate: take the next job of the next queue, place it whole or record a verdict, until nobody is left.
     units, verdicts = _allocate(world)
     # 3. Say it: units in the order of decision, one verdict per group of waiting jobs.

@@ -114,6 +114,10 @@ class Plugins:
         return found
 
 
+_PRE_FILTERS = ("ready", "backoff", "quota", "strictOrder")
+_FILTERS = ("health", "taints", "selector", "model", "level", "exclusive", "gpus", "cpu", "memory", "links")
+
+
 def default_profile(placement: PlacementPolicy = PlacementPolicy.PACK) -> Profile:
     """What runs where nobody chose otherwise."""
     spread = placement == PlacementPolicy.SPREAD
@@ -124,8 +128,8 @@ def default_profile(placement: PlacementPolicy = PlacementPolicy.PACK) -> Profil
         "default",
         {
             Point.QUEUE_SORT: (PluginUse("priority"),),
-            Point.PRE_FILTER: tuple(PluginUse(name) for name in CORE[Point.PRE_FILTER]),
-            Point.FILTER: tuple(PluginUse(name) for name in CORE[Point.FILTER]),
+            Point.PRE_FILTER: tuple(PluginUse(name) for name in _PRE_FILTERS),
+            Point.FILTER: tuple(PluginUse(name) for name in _FILTERS),
             Point.SCORE: scores,
             Point.RESERVE: (PluginUse("quota"), PluginUse("nics")),
             Point.PERMIT: (PluginUse("wholeGang"),),

@@ -21,6 +21,8 @@ from scheduler.reserve.ledger import Ledger
 from scheduler.reserve.quota import QuotaBook, model_choices
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from scheduler.place.attempt import Refused
     from scheduler.registry import Plugins
 
@@ -52,6 +54,8 @@ class World:
         self.quota = QuotaBook(snapshot)
         self.prepared: dict[tuple[str, Ask], Any] = {}
         self.is_pristine = False
+        self.rng: Generator | None = None
+        """The only source of chance; no plugin of ours draws from it."""
         self.notes: dict[str, Any] = {}
         """State that plugins keep for the length of the plan, by name."""
         self.heads: dict[int, int] = {}
@@ -62,6 +66,7 @@ class World:
         self.entered: list[int] = []
         """Node rows that the exclusive gang being placed sits on already."""
         self._views: dict[Ask, View] = {}
+        self._fixed: dict[Ask, BoolArray] = {}
         self._models: dict[JobShape, tuple[tuple[GpuModel | None, ...], ...]] = {}
         self._asks: dict[tuple[JobShape, tuple[GpuModel | None, ...], frozenset[int]], tuple[Ask, ...]] = {}
         self._permits: dict[tuple[JobShape, int], tuple[int, Permits]] = {}
@@ -123,6 +128,8 @@ class World:
 
     def fixed_mask(self, ask: Ask) -> BoolArray:
         """[N] nodes that pass the filters which depend on nodes alone. Kept with the nodes, across plans."""
+        if ask in self._fixed:
+            return self._fixed[ask]
         key = ("fixed", self.plugins.filters, ask, self.is_pristine)
         kept: dict[Any, Any] = self.layout.kept
         if key not in kept:
@@ -133,4 +140,5 @@ class World:
             mask.flags.writeable = False
             kept[key] = mask
         found: BoolArray = kept[key]
+        self._fixed[ask] = found
         return found

@@ -75,6 +75,8 @@ class Exclusive:
 
     def room(self, world: World, ask: Ask, rows: Rows) -> IntArray:
         used = world.ledger.used
+        if not ask.shape.exclusive and not world.ledger.has_owners:
+            return np.full(len(used.owner[rows]), UNLIMITED, dtype=np.int64)
         if not ask.shape.exclusive:
             return np.where(used.owner[rows] == NOBODY, UNLIMITED, 0)
         alone = (used.workers[rows] == 0) & (used.owner[rows] == NOBODY)

@@ -8,6 +8,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from scheduler.model.bandwidth import NOMINAL, Bandwidths
+
 
 class Point(StrEnum):
     """Extension points, by the names of the Kubernetes Scheduling Framework."""
@@ -63,5 +65,7 @@ class Policy:
     backfill: bool = True
     preemption: bool = True
     profile: Profile | None = None
+    bandwidths: Bandwidths = NOMINAL
+    """What every link and level carries, for each placement's bottleneck."""
     mix: tuple[tuple[Any, float], ...] = ()
     """(task shape, popularity) pairs for the fragmentation score; empty = the jobs of the snapshot."""

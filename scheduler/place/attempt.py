@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from scheduler.framework import Candidate, Gang
+from scheduler.model.bandwidth import bottleneck
 from scheduler.model.plan import Bottleneck, Unit
 from scheduler.model.verdict import Reason, Verdict, rank_of
 from scheduler.place.diagnose import diagnose
@@ -14,7 +17,7 @@ from scheduler.place.shortfall import shortfalls
 from scheduler.world import World
 
 _FINAL = (Reason.INSUFFICIENT_GPUS, Reason.NO_MATCHING_NODES, Reason.EXCEEDS_CLUSTER)
-_MOST_REPEATS = 256
+_MOST_REPEATS = 64
 """Refusals per plan that are diagnosed anew because others took something since."""
 
 
@@ -47,7 +50,7 @@ def attempt(world: World, candidate: Candidate) -> Unit | Verdict:
         world.ledger.rollback(mark)
         return booked
     return Unit(
-        candidate.key, booked.workers, bottleneck=bottleneck(world, booked), shortfalls=shortfalls(world, booked)
+        candidate.key, booked.workers, bottleneck=_bottleneck(world, booked), shortfalls=shortfalls(world, booked)
     )
 
 
@@ -98,6 +101,11 @@ def reserve(world: World, gang: Gang) -> Gang | Verdict:
     return refusal
 
 
-def bottleneck(world: World, gang: Gang) -> Bottleneck | None:
-    """The slowest border that the gang's ring crosses; None for a single worker."""
-    return None
+def _bottleneck(world: World, gang: Gang) -> Bottleneck | None:
+    """The slowest border that the gang's ring crosses; None for fewer than two GPUs."""
+    if len(gang.workers) == 1 and gang.workers[0].gpus.bit_count() < 2:
+        return None
+    ring = sorted(gang.workers, key=lambda worker: worker.rank)
+    rows = np.searchsorted(world.layout.nodes.key, [worker.node for worker in ring])
+    gpus = np.array([worker.gpus for worker in ring], dtype=np.uint32)
+    return bottleneck(world.layout, rows, gpus, world.policy.bandwidths)

@@ -11,16 +11,19 @@ import numpy as np
 from scheduler.framework import Ask, Candidate
 from scheduler.model.columns import BoolArray
 from scheduler.model.jobs import DeviceKind, JobShape
+from scheduler.model.occupancy import NOBODY
 from scheduler.model.resources import MILLI_PER_GPU, PARTS_PER_GPU, PARTS_PER_MILLI
 from scheduler.model.verdict import Cause, Help, Reason, Verdict
 from scheduler.place.funnel import funnel
 from scheduler.place.gang import Models, avoided
+from scheduler.place.mig import instance_named
 from scheduler.place.possible import fits, relaxed
 from scheduler.place.share import BITS
 from scheduler.reserve.quota import gpu_parts
 from scheduler.world import World
 
 _SHORT = {Cause.CPU: Reason.INSUFFICIENT_CPU, Cause.MEMORY: Reason.INSUFFICIENT_MEMORY}
+_LESS = ((Cause.CPU,), (Cause.MEMORY,), (Cause.CPU, Cause.MEMORY))
 
 
 def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict:
@@ -29,9 +32,8 @@ def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> V
     probe = replace(candidate, avoid=avoid)
     verdict = (
         _short_of_gpus(world, probe, choices)
-        or _short_of(world, probe, choices, Cause.CPU)
-        or _short_of(world, probe, choices, Cause.MEMORY)
-        or _short_of_both(world, probe, choices)
+        or _short_in_all(world, probe, choices)
+        or (_short_on_each(world, probe, choices) if _binds(world, probe, choices) else None)
         or _badly_placed(world, probe, choices)
     )
     return replace(verdict, funnel=funnel(world, probe, choices))
@@ -77,7 +79,8 @@ def _missing_parts(world: World, asks: Sequence[Ask]) -> tuple[int, int]:
 
 def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
     """Free GPU parts that work of this kind could use: whole GPUs, or also what is left of GPUs shared in the same way."""
-    used, rows, kind = world.ledger.used, np.flatnonzero(mask), ask.role.devices.kind
+    used, kind = world.ledger.used, ask.role.devices.kind
+    rows = np.flatnonzero(mask & (used.owner == NOBODY))
     whole = int(np.bitwise_count(used.free[rows]).sum()) * PARTS_PER_GPU
     if kind == DeviceKind.WHOLE:
         return whole
@@ -86,31 +89,38 @@ def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
     if kind == DeviceKind.SHARE:
         return whole + int((MILLI_PER_GPU - used.milli[rows])[mine].sum()) * PARTS_PER_MILLI
     if kind == DeviceKind.MIG:
-        return whole + int((7 - used.compute[rows].astype(np.int64))[mine].sum()) * (PARTS_PER_GPU // 7)
+        slices = instance_named(ask).total_compute
+        return whole + int((slices - used.compute[rows].astype(np.int64))[mine].sum()) * (PARTS_PER_GPU // slices)
     replicas = np.broadcast_to(world.layout.nodes.replicas[rows][:, None], mine.shape)
     left = np.where(mine, replicas - used.milli[rows], 0).sum()
     return whole + int(left) * gpu_parts(world.layout, ask.role, ask.model) if ask.model else whole
 
 
-def _short_of(world: World, candidate: Candidate, choices: Sequence[Models], cause: Cause) -> Verdict | None:
-    """Too little CPU or memory in all, or so on each node that it would fit if it asked for none."""
-    shape, what = candidate.shape, str(cause)
-    wanted = sum(getattr(role, what) * role.workers for role in shape.roles)
-    if not wanted:
-        return None
-    free = max((_free_amount(world, candidate, models, what) for models in choices), default=0)
-    if wanted > free or (
-        _binds(world, candidate, choices, cause) and fits(world, _without(shape, what), candidate.avoid, choices)
-    ):
-        missing = max(wanted - free, 0)
-        return Verdict(_SHORT[cause], asked=wanted, free=free, help=(Help(what, missing),) if missing else ())
+def _short_in_all(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
+    """Too little CPU or memory on all nodes together."""
+    for cause, reason in _SHORT.items():
+        wanted = _wanted(candidate.shape, cause)
+        free = (
+            max((_free_amount(world, candidate, models, str(cause)) for models in choices), default=0) if wanted else 0
+        )
+        if wanted > free:
+            return Verdict(reason, asked=wanted, free=free, help=(Help(str(cause), wanted - free),))
     return None
 
 
-def _binds(world: World, candidate: Candidate, choices: Sequence[Models], *causes: Cause) -> bool:
-    """Whether any node would take more workers of a role if they asked for none of this; if not, asking for none is no help."""
+def _short_on_each(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
+    """Enough in all, too little on each node: it would fit if it asked for no CPU, or no memory, or neither."""
+    for causes in _LESS:
+        wanted = _wanted(candidate.shape, causes[0])
+        if wanted and fits(world, _without(candidate.shape, *causes), candidate.avoid, choices):
+            return Verdict(_SHORT[causes[0]], asked=wanted)
+    return None
+
+
+def _binds(world: World, candidate: Candidate, choices: Sequence[Models]) -> bool:
+    """Whether any node would take more workers of a role that asked for no CPU and no memory; if not, asking less is no help."""
     asks = {ask for models in choices for ask in world.asks(candidate.shape, models, candidate.avoid)}
-    return any(world.view(ask).is_bound_by(*causes) for ask in asks)
+    return any(world.view(ask).is_bound_by(Cause.CPU, Cause.MEMORY) for ask in asks)
 
 
 def _free_amount(world: World, candidate: Candidate, models: Models, what: str) -> int:
@@ -118,29 +128,26 @@ def _free_amount(world: World, candidate: Candidate, models: Models, what: str) 
     for ask in world.asks(candidate.shape, models, candidate.avoid):
         if getattr(ask.role, what):
             rows |= world.fixed_mask(ask)
+    rows &= world.ledger.used.owner == NOBODY
     return int(np.maximum(getattr(world.ledger.used, what)[rows], 0).sum())
 
 
-def _short_of_both(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
-    """Neither less CPU nor less memory alone would do, both together would."""
-    roles = candidate.shape.roles
-    if not any(role.cpu for role in roles) or not any(role.memory for role in roles):
-        return None
-    if not _binds(world, candidate, choices, Cause.CPU, Cause.MEMORY):
-        return None
-    if fits(world, _without(candidate.shape, "cpu", "memory"), candidate.avoid, choices):
-        return Verdict(Reason.INSUFFICIENT_CPU, asked=sum(role.cpu * role.workers for role in roles))
-    return None
-
-
 def _badly_placed(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict:
-    """Enough in all: in pieces too small for a worker, or not near enough to each other."""
+    """Enough in all: not near enough to each other, or in pieces too small for a worker."""
     shape = candidate.shape
-    topology = shape.topology
-    if fits(world, relaxed(shape), candidate.avoid, choices):
+    topology, anywhere = shape.topology, relaxed(shape)
+    if fits(world, anywhere, candidate.avoid, choices):
         level = topology.slice.level if topology.slice else topology.level
         return Verdict(Reason.TOPOLOGY_UNSATISFIED, level=level, help=(Help("relax", of=level or "links"),))
+    for causes in _LESS:
+        if fits(world, _without(anywhere, *causes), candidate.avoid, choices):
+            return Verdict(_SHORT[causes[0]], asked=_wanted(shape, causes[0]))
     return Verdict(Reason.FRAGMENTED, role=shape.roles[0].name, help=(Help("consolidate"),))
+
+
+def _wanted(shape: JobShape, cause: Cause) -> int:
+    """Millicores or bytes of the whole gang."""
+    return sum(int(getattr(role, cause)) * role.workers for role in shape.roles)
 
 
 def _without(shape: JobShape, *what: str) -> JobShape:

@@ -11,6 +11,7 @@ from scheduler.model.nodes import Layout
 from scheduler.place.fill import Supply
 from scheduler.place.levels import CLUSTER
 from scheduler.place.seating import Seating
+from scheduler.place.view import room_per_domain
 
 _MOST_TRIES = 32
 """Domains of one level that are offered to a gang of several roles; one role fits the first or none."""
@@ -25,8 +26,8 @@ def holding_domains(seating: Seating, level: int) -> Iterator[IntArray]:
         return
     sizes = np.array([seating.workers(position) for position in order])
     in_runs = np.array([seating.in_whole_runs(position) for position in order])
-    caps = np.stack([_room_per_domain(layout, supply.room, level) for supply in supplies])
-    coarse = np.stack([_room_per_domain(layout, supply.at(level), level) for supply in supplies])
+    caps = np.stack([_room_per_domain(layout, supply, supply.room, level) for supply in supplies])
+    coarse = np.stack([_room_per_domain(layout, supply, supply.at(level), level) for supply in supplies])
     holds = (caps >= sizes[:, None]).all(axis=0) & (coarse >= in_runs[:, None]).all(axis=0)
     domains = np.flatnonzero(holds)
     tightest_first = domains[np.lexsort(caps[::-1][:, domains])]
@@ -59,9 +60,9 @@ def _joint_fit(seating: Seating) -> BoolArray:
     return enough & (used.memory >= sum(role.memory * role.workers for role in roles))
 
 
-def _room_per_domain(layout: Layout, room: IntArray, level: int) -> IntArray:
+def _room_per_domain(layout: Layout, supply: Supply, room: IntArray, level: int) -> IntArray:
     if level == CLUSTER:
         return np.array([room.sum()])
-    domain = layout.domain_of[level]
-    # Slot 0 gathers the nodes outside any domain.
-    return np.bincount(domain + 1, weights=room, minlength=layout.domain_count[level] + 1)[1:].astype(np.int64)
+    if room is supply.view.room:
+        return supply.view.room_in(level)
+    return room_per_domain(layout, room, level)[1:]

@@ -9,6 +9,7 @@ import numpy as np
 
 from scheduler.framework import UNLIMITED, Ask, Rows
 from scheduler.model.columns import IntArray
+from scheduler.model.nodes import Layout
 from scheduler.model.verdict import Cause
 from scheduler.score.bands import Band, points
 
@@ -29,6 +30,7 @@ class View:
         self.per_count = [band for band, uses in self.scores.items() if any(use.plugin.per_count for use in uses)]
         self.room: IntArray = np.zeros(len(self.fixed), dtype=np.int64)
         self.key: IntArray = np.full(len(self.fixed), NOWHERE, dtype=np.int64)
+        self._room_in: dict[int, IntArray] = {}
         everywhere = bool(self.fixed.all())
         self._work_out(slice(None) if everywhere else np.flatnonzero(self.fixed))
         self.seen = len(world.ledger.touched)
@@ -38,13 +40,11 @@ class View:
         touched = self.world.ledger.touched
         if self.seen == len(touched):
             return
-        rows = touched[self.seen :]
+        rows = np.array(touched[self.seen :] if len(touched) == self.seen + 1 else list(set(touched[self.seen :])))
         self.seen = len(touched)
-        if len(rows) > 1:
-            rows = list(set(rows))
-        rows = [row for row in rows if self.fixed[row]]
-        if rows:
-            self._work_out(np.array(rows))
+        rows = rows[self.fixed[rows]]
+        if len(rows):
+            self._work_out(rows)
 
     def best(self) -> int:
         """The node for one worker, NOWHERE if there is none. Ties go to the node registered first."""
@@ -52,6 +52,12 @@ class View:
             return NOWHERE
         row = int(self.key.argmax())
         return row if self.key[row] >= 0 else NOWHERE
+
+    def room_in(self, level: int) -> IntArray:
+        """Workers that fit into each domain of a level, kept up to date like the rooms they are sums of."""
+        if level not in self._room_in:
+            self._room_in[level] = room_per_domain(self.world.layout, self.room, level)
+        return self._room_in[level][1:]
 
     def key_for(self, rows: IntArray, workers: int) -> IntArray:
         """Sort key of these nodes if `workers` of them go there together."""
@@ -67,6 +73,8 @@ class View:
         key = np.zeros(len(room), dtype=np.int64)
         for band in self.scores:
             key += self._band(band, rows, 1)
+        for level, in_domain in self._room_in.items():
+            np.add.at(in_domain, self.world.layout.domain_of[level][rows] + 1, room - self.room[rows])
         self.room[rows] = room
         self.key[rows] = np.where(room > 0, key, NOWHERE)
 
@@ -95,3 +103,9 @@ class View:
         total = sum(use.weight for use in uses)
         scores = [use.weight / total * use.plugin.score(self.world, self.ask, rows, workers) for use in uses]
         return points(band, np.sum(scores, axis=0))
+
+
+def room_per_domain(layout: Layout, room: IntArray, level: int) -> IntArray:
+    """Sums of room per domain; slot 0 gathers the nodes outside any domain."""
+    domain = layout.domain_of[level]
+    return np.bincount(domain + 1, weights=room, minlength=layout.domain_count[level] + 1).astype(np.int64)

@@ -44,6 +44,8 @@ class Ledger:
     def __init__(self, used: Occupancy) -> None:
         self.used = used
         self.touched: list[int] = []
+        self.has_owners = bool((used.owner != NOBODY).any())
+        """Whether an exclusive job may have a node."""
         self._undo: list[_Before] = []
 
     def mark(self) -> int:
@@ -67,6 +69,7 @@ class Ledger:
         used.workers[row] += 1
         if owner != NOBODY:
             used.owner[row] = owner
+            self.has_owners = True
         self.touched.append(row)
 
     def _book_parts(self, row: int, pick: Pick) -> tuple[tuple[int, int, int, int, int], ...]:
