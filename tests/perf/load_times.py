@@ -144,6 +144,9 @@ _STATEMENTS = (
     """INSERT INTO clusters_gpu (node_id, index, uuid, numa, switch, health, health_reason, others_pod)
        SELECT node.id, g, '', g / 4, g / 2, 'ok', '', ''
          FROM clusters_node node, generate_series(0, 7) g WHERE node.cluster_id = %(cluster)s""",
+    """INSERT INTO clusters_nic (node_id, index, name, numa, switch, is_rdma, health)
+       SELECT node.id, g, 'mlx5_' || g, g / 4, g / 2, true, 'ok'
+         FROM clusters_node node, generate_series(0, 7) g WHERE node.cluster_id = %(cluster)s""",
     """INSERT INTO workloads_job (tenant_id, queue_id, cluster_id, owner_id, name, spec, source, shape_id, kind, priority,
                                   state, state_cause, state_message, submitted_at, retries, own_faults, unwinds,
                                   gpus_wanted, workers_wanted, sched_rev, created_at)

@@ -125,8 +125,8 @@ def _holds(devices: Devices, placed: WorkerPlacement, worker: Worker, now: dt.da
             state=state,
             since=now,
         )
-    if placed.nic >= 0:
-        nic_id = devices.nic_ids[placed.node, placed.nic]
+    nic_id = devices.nic_ids.get((placed.node, placed.nic))
+    if nic_id is not None:
         yield DeviceHold(nic_id=nic_id, worker=worker, kind=HoldKind.NIC, state=state, since=now)
 
 
