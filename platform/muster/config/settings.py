@@ -193,7 +193,21 @@ SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SAMESITE = "Lax"
-UNFOLD = {"SITE_TITLE": "Muster", "SITE_HEADER": "Muster"}
+# The pages' accent (frontend/styles/tokens.css, hue 277) in the eleven steps that unfold asks for: lightness, chroma.
+_ACCENT_STEPS = {
+    50: (0.975, 0.013), 100: (0.945, 0.03), 200: (0.9, 0.055), 300: (0.83, 0.095), 400: (0.72, 0.15), 500: (0.6, 0.19),
+    600: (0.505, 0.205), 700: (0.455, 0.205), 800: (0.4, 0.18), 900: (0.35, 0.145), 950: (0.26, 0.11),
+}  # fmt: skip
+UNFOLD = {
+    "SITE_TITLE": "Muster",
+    "SITE_HEADER": "Muster",
+    "SITE_URL": f"{MUSTER.path_prefix}/",
+    "SITE_SYMBOL": "tune",
+    "BORDER_RADIUS": "6px",
+    "COLORS": {
+        "primary": {str(step): f"oklch({light} {chroma} 277)" for step, (light, chroma) in _ACCENT_STEPS.items()}
+    },
+}
 
 # --- REST -----------------------------------------------------------------------------------------------------
 
@@ -222,6 +236,20 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobKind": "muster.workloads.choices.JobKind",
+        "JobState": "muster.workloads.choices.JobState",
+        "JobVerb": "muster.workloads.api.serializers.VERBS",
+        "TenantVerb": "muster.accounts.api.serializers.VERBS",
+        "NodeVerb": "muster.clusters.api.serializers.VERBS",
+        "HoldKind": "muster.placements.choices.HoldKind",
+        "HoldState": "muster.placements.choices.HoldState",
+        "IntentState": "muster.placements.choices.IntentState",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "muster.common.api.openapi.add_errors",
+    ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
