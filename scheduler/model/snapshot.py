@@ -56,7 +56,9 @@ class Snapshot:
             raise ValueError(f"domains must have {len(self.levels)} columns, one per level")
         for name in TABLES:
             object.__setattr__(self, name, _sorted(getattr(self, name)))
-        object.__setattr__(self, "queues", tuple(sorted(self.queues, key=lambda queue: queue.key)))
+        in_order = tuple(sorted(self.queues, key=lambda queue: queue.key))
+        if in_order != self.queues:
+            object.__setattr__(self, "queues", in_order)
 
     @cached_property
     def layout(self) -> Layout:
@@ -92,12 +94,14 @@ class Snapshot:
             _keep(self, after, "layout")
             if after.workers is self.workers and after.running is self.running:
                 _keep(self, after, "occupancy")
+                if after.queues is self.queues:
+                    _keep(self, after, "_derived")
         return after
 
 
 def equal(a: Snapshot, b: Snapshot) -> bool:
     """Whether two snapshots hold the same world."""
-    return a.levels == b.levels and a.queues == b.queues and not differences(a, b)
+    return not differences(a, b)
 
 
 def differences(a: Snapshot, b: Snapshot) -> tuple[str, ...]:

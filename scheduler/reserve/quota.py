@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from scheduler.model.columns import positions
+from scheduler.model.columns import IntArray, positions
 from scheduler.model.hardware import GpuModel
 from scheduler.model.instances import instance_of
 from scheduler.model.jobs import DeviceKind, JobShape, Role
@@ -193,10 +193,8 @@ def _allocated(snapshot: Snapshot) -> tuple[dict[int, Amounts], dict[int, Amount
     job = positions(running.key, workers.job, "job")
     shapes, shape_of = distinct(running.shape)
     model = layout.model_of[positions(layout.nodes.key, workers.node, "node")]
-    groups = np.stack((running.queue[job], shape_of[job], workers.role, model))
-    kinds, counts = np.unique(groups, axis=1, return_counts=True)
     paths = snapshot.derived("queue tree", _tree).paths
-    for (queue, shape, position, number), count in zip(kinds.T.tolist(), counts.tolist(), strict=True):
+    for (queue, shape, position, number), count in _counted(running.queue[job], shape_of[job], workers.role, model):
         role = shapes[shape].roles[position]
         with_gpus = role.devices.kind != DeviceKind.NONE and number >= 0
         demand = worker_demand(layout, role, layout.models[number] if with_gpus else None, count)
@@ -204,6 +202,18 @@ def _allocated(snapshot: Snapshot) -> tuple[dict[int, Amounts], dict[int, Amount
             for key in paths[queue]:
                 book[key] = _sum((book[key], demand))
     return used, fixed
+
+
+def _counted(*columns: IntArray) -> Iterator[tuple[list[int], int]]:
+    """Different rows of these columns, with how often each occurs. Rows are packed into one integer: sorting those is fast."""
+    low = [int(column.min()) for column in columns]
+    spans = [int(column.max()) - least + 1 for column, least in zip(columns, low, strict=True)]
+    packed = np.zeros(len(columns[0]), dtype=np.int64)
+    for column, least, span in zip(columns, low, spans, strict=True):
+        packed = packed * span + (column - least)
+    _, first, counts = np.unique(packed, return_index=True, return_counts=True)
+    for row, count in zip(first.tolist(), counts.tolist(), strict=True):
+        yield [int(column[row]) for column in columns], count
 
 
 def _sum(amounts: Iterator[Amounts] | tuple[Amounts, ...]) -> Amounts:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from scheduler.model.evidence.found import Evidence, EvidenceError, FoundGpu, FoundNic, Source
 
@@ -13,8 +14,16 @@ _LINK = re.compile(r"X|NV\d+|XGMI|PIX|PXB|PHB|NODE|SYS|SOC")
 _GPU = re.compile(r"GPU\d+")
 _NIC = re.compile(r"NIC\d+|mlx\d+_\w+|[a-z]+\d+_\d+|hfi1_\d+|bnxt_re\w*|efa_\d+")
 _NIC_NAME = re.compile(r"(NIC\d+):\s*(\S+)")
+_LEGEND = re.compile(r"\b(?:NIC )?Legend:")
 _SAME_SWITCH = frozenset({"PIX", "PXB"})
 _SAME_NUMA = frozenset({"PIX", "PXB", "PHB", "NODE"})
+
+
+class _Word(str):
+    """A word of the text with the number of its line, from 1."""
+
+    __slots__ = ("line",)
+    line: int
 
 
 @dataclass(frozen=True)
@@ -42,21 +51,34 @@ class TopoMatrix:
 
 
 def parse_topo(text: str) -> TopoMatrix:
-    """Parse the whole output, legends included."""
+    """Parse the whole output, legends included. Errors name the line."""
     clean = _ESCAPES.sub("", text)
-    body = "\n".join(line for line in clean.splitlines() if not line.lstrip().startswith("#"))
+    lines = ["" if line.lstrip().startswith("#") else line for line in clean.splitlines()]
+    body = "\n".join(lines)
     nic_names = dict(_NIC_NAME.findall(body))
-    tokens = re.split(r"\bLegend:|NIC Legend:", body)[0].split()
-    devices, tokens = _header(tokens)
-    cells, affinity = _rows(devices, tokens)
+    devices, words = _header(list(_words(lines)))
+    cells, affinity = _rows(devices, words)
     missing = [name for name in devices if _GPU.fullmatch(name) and name not in cells]
     if missing:
-        raise EvidenceError(f"no row for {', '.join(missing)}")
+        raise EvidenceError(f"line {words[-1].line}: no row for {', '.join(missing)}")
     return TopoMatrix(devices, cells, affinity, "NUMA Affinity" in body.replace("\t", " "), nic_names)
 
 
+def _words(lines: Sequence[str]) -> Iterator[_Word]:
+    """The words up to the legend."""
+    for number, line in enumerate(lines, 1):
+        before, *legend = _LEGEND.split(line)
+        for text in before.split():
+            word = _Word(text)
+            word.line = number
+            yield word
+        if legend:
+            return
+
+
+@lru_cache(maxsize=64)
 def from_topo(text: str) -> Evidence:
-    """GPUs, links and NICs of the matrix. It does not tell the GPU model."""
+    """GPUs, links and NICs of the matrix. It does not tell the GPU model. Kept: thousands of nodes may share one text."""
     matrix = parse_topo(text)
     numa, switch = _numa_of(matrix), _switches_of(matrix)
     return Evidence(
@@ -67,22 +89,22 @@ def from_topo(text: str) -> Evidence:
     )
 
 
-def _header(tokens: Sequence[str]) -> tuple[tuple[str, ...], Sequence[str]]:
+def _header(tokens: Sequence[_Word]) -> tuple[tuple[str, ...], Sequence[_Word]]:
     """Device names up to where the first row begins, and the tokens from there on."""
     if "GPU0" not in tokens:
         raise EvidenceError("no GPU0 column: this is not the output of `nvidia-smi topo -m`")
     start = tokens.index("GPU0")
     if "GPU0" not in tokens[start + 1 :]:
-        raise EvidenceError("the header is there, but no row of GPU0")
+        raise EvidenceError(f"line {tokens[start].line}: the header is there, but no row of GPU0")
     end = tokens.index("GPU0", start + 1)
     names = tuple(token for token in tokens[start:end] if _GPU.fullmatch(token) or _NIC.fullmatch(token))
     if len(set(names)) != len(names):
-        raise EvidenceError("a device has two columns")
+        raise EvidenceError(f"line {tokens[start].line}: a device has two columns")
     return names, tokens[end:]
 
 
 def _rows(
-    devices: tuple[str, ...], tokens: Sequence[str]
+    devices: tuple[str, ...], tokens: Sequence[_Word]
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """A row is its name, one link per device, and whatever stands before the next row's name."""
     cells: dict[str, tuple[str, ...]] = {}
@@ -92,7 +114,9 @@ def _rows(
         name, row = tokens[start], tuple(tokens[start + 1 : start + 1 + len(devices)])
         wrong = [cell for cell in row if not _LINK.fullmatch(cell)]
         if wrong or len(row) < len(devices):
-            raise EvidenceError(f"row {name}: {len(devices)} links expected, {wrong[0] if wrong else 'the end'} found")
+            line = wrong[0].line if wrong else name.line
+            found = wrong[0] if wrong else f"only {len(row)}"
+            raise EvidenceError(f"line {line}: row {name}: {len(devices)} links expected, {found} found")
         cells[name] = row
         affinity[name] = tuple(tokens[start + 1 + len(devices) : end])
     return cells, affinity
