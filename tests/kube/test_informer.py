@@ -7,6 +7,7 @@ from django.db import connection
 
 from muster.clusters import observe
 from muster.clusters.choices import Health
+from muster.clusters.discovery import reading_of
 from muster.clusters.models import Cluster, ClusterStatus, Gpu, Node
 from muster.common.choices import ChangeKind
 from muster.common.models import Change
@@ -41,11 +42,11 @@ def test_nodes_come_with_their_wiring(world: World, nodes: list[Node]) -> None:
 
 def test_heartbeats_change_nothing(cluster: Cluster, gateway: Gateway) -> None:
     seen = gateway.get(NODES, "", "node-00000")
-    assert observe.observe_nodes(cluster, [node_seen(seen, cluster.levels)])
+    assert observe.observe_nodes(cluster, [node_seen(seen, reading_of(cluster))])
     before = (Node.objects.get().sched_rev, Change.objects.count())
     for condition in seen["status"]["conditions"]:
         condition["lastHeartbeatTime"] = "2030-01-01T00:00:00Z"
-    assert observe.observe_nodes(cluster, [node_seen(seen, cluster.levels)]) == set()
+    assert observe.observe_nodes(cluster, [node_seen(seen, reading_of(cluster))]) == set()
     assert (Node.objects.get().sched_rev, Change.objects.count()) == before
 
 
@@ -61,10 +62,10 @@ def test_heartbeats_change_nothing(cluster: Cluster, gateway: Gateway) -> None:
 )
 def test_what_load_reads_raises_the_revision(cluster: Cluster, gateway: Gateway, change, column: str) -> None:
     seen = gateway.get(NODES, "", "node-00000")
-    observe.observe_nodes(cluster, [node_seen(seen, cluster.levels)])
+    observe.observe_nodes(cluster, [node_seen(seen, reading_of(cluster))])
     before = Node.objects.get()
     change(seen)
-    assert observe.observe_nodes(cluster, [node_seen(seen, cluster.levels)]) == {before.pk}
+    assert observe.observe_nodes(cluster, [node_seen(seen, reading_of(cluster))]) == {before.pk}
     after = Node.objects.get()
     assert getattr(after, column) != getattr(before, column)
     assert after.sched_rev == before.sched_rev + 1

@@ -24,13 +24,18 @@ class Blows:
         self._stage, self._faults, self._rng = stage, faults, rng
         self.struck: Counter[str] = Counter()
         self._down: dict[str, float] = {}
+        self._refused: dict[str, Gang] = {}
 
     def refuse_fifth_pods(self, gangs: list[Gang]) -> None:
         """Of each gang that is to be refused, the fifth pod, once."""
         for gang in gangs:
             if gang.is_refused:
-                self._faults.add(code=403, method="POST", path="/pods$", name=f"{gang.name}-.*", skip=4, times=1)
+                self._refuse(gang)
                 self.struck["refused fifth pod"] += 1
+
+    def _refuse(self, gang: Gang) -> None:
+        self._refused[f"{gang.name}-.*"] = gang
+        self._faults.add(code=403, method="POST", path="/pods$", name=f"{gang.name}-.*", skip=4, times=1)
 
     def strike(self) -> None:
         """One blow: a process killed more often than not, else the API server or the way to it."""
@@ -50,8 +55,13 @@ class Blows:
                 self._stage.start(name)
 
     def end(self) -> None:
-        """No more faults; everything runs."""
+        """No more faults, but for the refusals of gangs that have not come to it yet; everything runs."""
+        open_refusals = [
+            rule["name"] for rule in self._faults.rules() if rule["name"] in self._refused and not rule["hits"]
+        ]
         self._faults.clear()
+        for name in open_refusals:
+            self._refuse(self._refused[name])
         self.raise_the_dead(all_of_them=True)
 
     def _kill(self) -> None:

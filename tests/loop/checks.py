@@ -41,6 +41,8 @@ def _wrong_ends(gangs: list[Gang]) -> Iterable[str]:
         if job.state not in gang.ends:
             yield f"{gang.name} is {job.state} ({job.state_message}), not {' or '.join(sorted(gang.ends))}"
         last = job.attempts.order_by("number").last()
+        if gang.is_refused and not job.attempts.filter(cause="refused").exists():
+            yield f"{gang.name} was not refused: this run has proved less than it should"
         if job.state == "succeeded" and last is not None:
             codes = set(Worker.objects.filter(attempt=last).values_list("exit_code", flat=True))
             if codes != {0}:

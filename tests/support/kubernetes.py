@@ -23,9 +23,13 @@ class Faults:
         """Nothing goes wrong any more."""
         self._client.delete("/faults").raise_for_status()
 
+    def rules(self) -> list[dict[str, Any]]:
+        """Every rule with its `hits`."""
+        return self._client.get("/faults").json()["faults"]
+
     def hits(self) -> int:
         """How often a rule has struck."""
-        return sum(rule["hits"] for rule in self._client.get("/faults").json()["faults"])
+        return sum(rule["hits"] for rule in self.rules())
 
     def watches(self, do: str, resource: str = "pods") -> None:
         """To every open watch of a kind: end, cut, cut-mid-line, stall, expire."""

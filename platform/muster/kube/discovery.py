@@ -14,6 +14,7 @@ from muster.kube.manifests.names import TOPOLOGY_ANNOTATION
 from muster.kube.quantities import whole
 from scheduler.model.evidence.best import NodeSources, best_evidence
 from scheduler.model.evidence.found import Evidence, FoundGpu
+from scheduler.model.evidence.topo_matrix import from_topo
 from scheduler.model.hardware import NodeShape
 
 Json = dict[str, Any]
@@ -32,16 +33,19 @@ class Hardware:
     nics: tuple[NicSeen, ...] = ()
 
 
-def hardware_of(node: Json) -> Hardware:
-    """Put together from the best evidence there is on the node; nothing known is an empty Hardware."""
+def hardware_of(node: Json, pasted: str = "") -> Hardware:
+    """Put together from the best evidence there is on the node, and last from what was pasted for its pool; nothing known is an
+    empty Hardware."""
     status = node.get("status") or {}
-    found = best_evidence(
-        NodeSources(
-            annotation=_annotation(node),
-            labels=node["metadata"].get("labels") or {},
-            capacity=status.get("capacity") or {},
-        )
+    sources = NodeSources(
+        annotation=_annotation(node),
+        labels=node["metadata"].get("labels") or {},
+        capacity=status.get("capacity") or {},
     )
+    found = best_evidence(sources)
+    # A text with another number of GPUs is of another machine: it tells nothing of this one.
+    if pasted and len(from_topo(pasted).gpus) == len(found.gpus):
+        found = best_evidence(replace(sources, pasted=pasted))
     gpus = tuple(_gpu(gpu) for gpu in found.gpus)
     return Hardware(
         shape=found.shape(),

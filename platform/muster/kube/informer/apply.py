@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from muster.clusters import observe
+from muster.clusters.discovery import Reading, reading_of
 from muster.clusters.models import Cluster
 from muster.clusters.seen import NodeSeen
 from muster.kube.informer import faults
@@ -27,6 +29,11 @@ class Batch:
     nodes: dict[str, NodeSeen | None] = field(default_factory=dict)
     workers: list[WorkerSeen] = field(default_factory=list)
     concerned: set[str] = field(default_factory=set)
+
+    @cached_property
+    def reading(self) -> Reading:
+        """How nodes are read, asked for only where there are any."""
+        return reading_of(self.cluster)
 
     def add(self, message: Put | Gone) -> None:
         """Take one message in."""
@@ -53,7 +60,7 @@ class Batch:
         return actions.observe_workers(self.cluster.pk, self.workers) if self.workers else set()
 
     def _put_node(self, message: Put) -> None:
-        one = node_seen(message.object, self.cluster.levels)
+        one = node_seen(message.object, self.reading)
         self.view.nodes[one.name] = message.uid
         self.nodes[one.name] = one
 

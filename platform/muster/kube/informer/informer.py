@@ -59,10 +59,18 @@ class Informer:
         self._version = ""
         self._due: dict[Callable[[], None], float] = {}
 
-    def run(self, stopping: threading.Event) -> None:
-        """Follow until stopped. Database errors end it: the connection that fails held the lock that made us the leader."""
+    @property
+    def waiting(self) -> int:
+        """Messages that have come and are not in rows yet."""
+        return self._messages.qsize()
+
+    def start(self) -> None:
+        """Begin to follow; what comes is kept until `run`."""
         for reflector in self._reflectors:
             reflector.start()
+
+    def run(self, stopping: threading.Event) -> None:
+        """Write what comes until stopped. Database errors end it: the lost connection held the lock that made us the leader."""
         try:
             while not stopping.is_set():
                 self._take(self._drain())

@@ -70,6 +70,7 @@ class Leader(threading.Thread):
             return
         log.info("informer.leads", cluster=cluster.name)
         self.informer = Informer(cluster, gateway, self._timing, self._periods)
+        self.informer.start()
         try:
             self.informer.run(self._stopping)
         finally:

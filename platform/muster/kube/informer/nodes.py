@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from muster.clusters.discovery import Reading
+from muster.clusters.levels import domains_of
 from muster.clusters.seen import NodeSeen
 from muster.kube.discovery import hardware_of
 from muster.kube.executor.plugins.nodes import is_ready
@@ -16,12 +17,12 @@ Json = dict[str, Any]
 _RESTLESS = ("lastHeartbeatTime",)
 
 
-def node_seen(node: Json, levels: Sequence[dict[str, str]]) -> NodeSeen:
-    """A Node object as clusters reads it; `levels` are the cluster's, each with the label that names a node's domain."""
+def node_seen(node: Json, reading: Reading) -> NodeSeen:
+    """A Node object as clusters reads it."""
     meta, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
     labels = meta.get("labels") or {}
     allocatable = status.get("allocatable") or {}
-    hardware = hardware_of(node)
+    hardware = hardware_of(node, reading.pasted_for(labels))
     return NodeSeen(
         name=meta["name"],
         uid=meta["uid"],
@@ -29,8 +30,8 @@ def node_seen(node: Json, levels: Sequence[dict[str, str]]) -> NodeSeen:
         cordoned=bool(spec.get("unschedulable")),
         labels=labels,
         taints=[_taint(taint) for taint in spec.get("taints") or []],
-        domains={level["name"]: labels[level["label"]] for level in levels if labels.get(level["label"])},
-        nvlink_domain=hardware.nvlink_domain,
+        domains=domains_of(reading.levels, labels),
+        nvlink_domain=labels.get(reading.nvlink_label, "") if reading.nvlink_label else hardware.nvlink_domain,
         cpu_milli=milli(allocatable.get("cpu", "0")),
         memory_bytes=whole(allocatable.get("memory", "0")),
         pods=whole(allocatable.get("pods", "110")),

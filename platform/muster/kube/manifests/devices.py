@@ -81,7 +81,8 @@ def _hami(gpus: Sequence[Device]) -> DeviceDemand:
     memory = first.memory_bytes * first.milli // 1000 // MIB
     cores = max(1, first.milli // 10)
     vendor = first.resource.partition("/")[0]
-    told = ":".join(f"{device.uuid},{vendor.upper()},{memory},{cores}" for device in gpus)
+    brand = vendor.partition(".")[0].upper()
+    told = ":".join(f"{device.uuid},{brand},{memory},{cores}" for device in gpus)
     return DeviceDemand(
         {first.resource: len(gpus), f"{vendor}/gpumem": memory, f"{vendor}/gpucores": cores},
         {"hami.io/vgpu-devices-to-allocate": f"{told}:;", "hami.io/bind-phase": "allocating"},

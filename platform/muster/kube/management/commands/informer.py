@@ -40,7 +40,8 @@ class Command(BaseCommand):
     def _look(self, leaders: dict[int, tuple[tuple[object, ...], Leader]]) -> None:
         """Start what is missing, restart what is set up otherwise by now, stop what is no longer wanted."""
         try:
-            wanted = {cluster.pk: _settings(cluster) for cluster in Cluster.objects.filter(enabled=True)}
+            clusters = Cluster.objects.filter(enabled=True).prefetch_related("pools")
+            wanted = {cluster.pk: _settings(cluster) for cluster in clusters}
         except DatabaseError as error:
             log.warning("informer.database", error=str(error).strip())
             connection.close()
@@ -63,4 +64,7 @@ def _settings(cluster: Cluster) -> tuple[object, ...]:
         cluster.kubeconfig_path,
         bytes(cluster.kubeconfig_sealed or b""),
         str(cluster.levels),
+        cluster.nvlink_label,
+        # A new list of nodes is read with them.
+        *((pool.order, str(pool.selector), pool.topology) for pool in cluster.pools.all()),
     )
