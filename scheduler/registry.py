@@ -20,6 +20,7 @@ from scheduler.queueing.prefilters import Backoff, QuotaLeft, Ready, StrictOrder
 from scheduler.reserve.plugins import Nics, QuotaCharge, WholeGang
 from scheduler.score.balance import Balanced, ImageLocality
 from scheduler.score.bands import Band
+from scheduler.score.frag.plugin import Fragmentation
 from scheduler.score.links import LinkQuality
 from scheduler.score.normalized import normalized
 from scheduler.score.packing import IdleCpu, Pack, Sharing, SpareGpuNodes, Spread
@@ -54,6 +55,7 @@ CORE: dict[Point, dict[str, Factory]] = {
         "linkQuality": LinkQuality,
         "pack": Pack,
         "spread": Spread,
+        "fragmentation": Fragmentation,
         "balanced": Balanced,
         "imageLocality": ImageLocality,
         "idleCpu": IdleCpu,

@@ -10,7 +10,7 @@ import numpy as np
 from muster.cycle.mix import counted, typical_mix, usable_share
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.resources import MILLI_PER_GPU
-from scheduler.score.frag.growth import Candidates, Rest, best_per_node, growth, in_steps
+from scheduler.score.frag.growth import Candidates, Rest, best_per_node, growth, in_steps, tightest
 from scheduler.score.frag.mix import Mix, TaskShape
 from scheduler.score.frag.tables import PLAIN_F, Tables, Terms
 from tests.perf.openb_trace import Trace
@@ -32,13 +32,19 @@ def policies(trace: Trace, terms: Terms | None = None) -> dict[str, Score]:
     plus = Tables.build(columns, usable_share(mix), terms)
     plain = Tables.build(columns, None, PLAIN_F)
     return {
-        "random": lambda rest, task: (np.zeros(len(rest.cpu)), _tightest(rest, task)),
-        "pack": lambda rest, task: (_free(rest) * MAX_CPU * 4 + rest.cpu, _tightest(rest, task)),
-        "spread": lambda rest, task: (-_free(rest), _tightest(rest, task)),
+        "random": lambda rest, task: (np.zeros(len(rest.cpu)), tightest(rest, task)),
+        "pack": lambda rest, task: (_free(rest) * MAX_CPU * 4 + rest.cpu, tightest(rest, task)),
+        "spread": lambda rest, task: (-_free(rest), tightest(rest, task)),
         "bestfit": _best_fit,
         "fgd": lambda rest, task: _least(rest, growth(plain, rest, task), _as_published),
-        "fragmentation": lambda rest, task: _least(rest, growth(plus, rest, task), lambda found: in_steps(plus, found)),
+        "fragmentation": lambda rest, task: _fragmentation(plus, rest, task),
     }
+
+
+def _fragmentation(tables: Tables, rest: Rest, task: TaskShape) -> tuple[FloatArray, IntArray]:
+    """As the core's plugin: a share gets the tightest GPU of a node, and the node is chosen by what that does to it."""
+    gpu = tightest(rest, task)
+    return in_steps(tables, growth(tables, rest, task, gpu)), gpu
 
 
 def _least(rest: Rest, found: Candidates, steps: Callable[[Candidates], FloatArray]) -> tuple[FloatArray, IntArray]:
@@ -53,14 +59,8 @@ def _as_published(found: Candidates) -> FloatArray:
 def _best_fit(rest: Rest, task: TaskShape) -> tuple[FloatArray, IntArray]:
     """Least CPU and GPU left over, in hundredths of the largest node: the control that the protocol is right."""
     over = (rest.cpu - task.cpu) / MAX_CPU * 0.5 + (_free(rest) - task.gpus * task.milli) / MAX_GPU * 0.5
-    return -np.floor((1 - over) * 100), _tightest(rest, task)
+    return -np.floor((1 - over) * 100), tightest(rest, task)
 
 
 def _free(rest: Rest) -> FloatArray:
     return rest.left.sum(axis=1).astype(np.float64)
-
-
-def _tightest(rest: Rest, task: TaskShape) -> IntArray:
-    """The GPU with least left that the share fits on."""
-    fits = np.where(rest.left >= max(task.milli, 1), rest.left, MILLI_PER_GPU + 1)
-    return np.asarray(fits.argmin(axis=1), dtype=np.int64)

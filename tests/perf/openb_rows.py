@@ -20,6 +20,7 @@ Row = dict[str, Any]
 
 FIRST_SEED = 42
 REPORTED = (100, 130)
+LAST = 1.3
 
 
 class Known(NamedTuple):
@@ -67,7 +68,7 @@ def rows(*, variants: Sequence[str] = tuple(KNOWN), seeds: int = 10, other_seeds
 
 def _measured(folder: Path, variant: str, policy: str, seeds: int) -> Iterator[Row]:
     trace = load(folder, variant)
-    outcomes = [run(trace, policy, FIRST_SEED + i) for i in range(seeds)]
+    outcomes = [run(trace, policy, FIRST_SEED + i, until=LAST) for i in range(seeds)]
     name, published = f"openb.{variant}.{policy}", CONTROLS.get(policy, KNOWN[variant].fgd)
     for at, reference in zip(REPORTED, published, strict=True):
         values = [outcome.allocated[at] for outcome in outcomes]
@@ -84,10 +85,10 @@ def _measured(folder: Path, variant: str, policy: str, seeds: int) -> Iterator[R
 
 
 def _further(name: str, outcomes: list[Outcome]) -> Iterator[Row]:
-    """When the first eight-GPU task was refused, and the time of a decision."""
+    """When the first eight-GPU task was refused (130 = never), and the time of a decision."""
     yield {
         "name": f"{name}.first_refused_8",
-        "value": round(min(outcome.first_refused_8 for outcome in outcomes), 1),
+        "value": round(min(100 * LAST, *(outcome.first_refused_8 for outcome in outcomes)), 1),
         "unit": "% arrived, earliest seed",
         "better": "higher",
         "reference": None,
@@ -96,7 +97,7 @@ def _further(name: str, outcomes: list[Outcome]) -> Iterator[Row]:
     yield {
         "name": f"{name}.decision",
         "value": round(float(np.mean([outcome.microseconds for outcome in outcomes]))),
-        "unit": "us",
+        "unit": "us of CPU time",
         "better": "lower",
         "reference": 1_000,
         "source": "1,213 nodes, one core, filters included; the bound is ours",

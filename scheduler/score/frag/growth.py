@@ -92,23 +92,32 @@ def fragmentation(tables: Tables, rest: Rest) -> FloatArray:
     return _value(tables, _room(tables, rest), _Sums.over(tables, rest.left))
 
 
-def growth(tables: Tables, rest: Rest, task: TaskShape) -> Candidates:
-    """Every way to place `task` on nodes that can all take it, with the growth of fragmentation it would cause.
+def growth(tables: Tables, rest: Rest, task: TaskShape, gpu: IntArray | None = None) -> Candidates:
+    """Ways to place `task` on nodes that can all take it, with the growth of fragmentation each would cause.
 
-    GPUs of a node with equally much left are one candidate, the first of them.
+    `gpu`: [K] the GPU that a share would get on each node. Without it every GPU that a share fits on is a candidate,
+    of several with equally much left the first.
     """
     sums = _Sums.over(tables, rest.left)
     before = _value(tables, _room(tables, rest), sums)
-    used = Rest(rest.cpu - task.cpu, rest.memory - task.memory, rest.left, rest.model)
-    room = _room(tables, used)
+    room = _room(tables, Rest(rest.cpu - task.cpu, rest.memory - task.memory, rest.left, rest.model))
+    everywhere = np.arange(len(before), dtype=np.int64)
     if not task.is_share:
         after = _value(tables, room, sums.without_whole(tables, task.gpus))
-        rows = np.arange(len(before), dtype=np.int64)
-        return Candidates(rows, np.full(len(rows), -1, dtype=np.int64), after - before)
-    rows, gpus = np.nonzero((rest.left >= task.milli) & ~_seen_before(rest.left))
-    old = rest.left[rows, gpus]
+        return Candidates(everywhere, np.full(len(before), -1, dtype=np.int64), after - before)
+    if gpu is None:
+        rows, gpu = np.nonzero((rest.left >= task.milli) & ~_seen_before(rest.left))
+    else:
+        rows = everywhere
+    old = rest.left[rows, gpu]
     after = _value(tables, room[rows], sums.replaced(tables, rows, old, old - task.milli))
-    return Candidates(rows, gpus, after - before[rows])
+    return Candidates(rows, gpu, after - before[rows])
+
+
+def tightest(rest: Rest, task: TaskShape) -> IntArray:
+    """[K] the GPU on which a share leaves least: shared ones before fresh ones, the lowest of equals."""
+    fits = np.where(rest.left >= max(task.milli, 1), rest.left, MILLI_PER_GPU + 1)
+    return np.asarray(fits.argmin(axis=1), dtype=np.int64)
 
 
 def best_per_node(count: int, found: Candidates, steps: FloatArray) -> tuple[FloatArray, IntArray]:

@@ -17,13 +17,13 @@ LEFT_VALUES = MILLI_PER_GPU + 1
 class Terms:
     """How F+ is put together: F + beta * M + alpha * waste, compared in steps of `step` milli-GPU.
 
-    Measured on the openb trace (`docs/benchmarks/openb.md`): finer steps scatter load and lose room for eight-GPU
-    tasks, coarser ones no longer tell good places from bad.
+    Measured on the openb trace (`docs/benchmarks/openb.md`): finer steps fill the last tenth of a percent, but scatter
+    load and refuse eight-GPU tasks early on some variants; coarser ones no longer tell good places from bad.
     """
 
     alpha: float = 20.0
     beta: float = 0.05
-    step: int = 40
+    step: int = 60
 
 
 PLAIN_F = Terms(alpha=0.0, beta=0.0)
