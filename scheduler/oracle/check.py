@@ -59,7 +59,7 @@ def _gang_faults(job: JobShape, unit: Unit, world: OracleWorld, policy: Policy) 
     if len(job.roles) == 1 and job.topology.slice is None:
         yield from _topology_faults(job, unit, world, models)
     if len(unit.workers) == 1:
-        yield from _single_faults(job, unit.workers[0], world, policy, models)
+        yield from _single_faults(job, unit.workers[0], world, policy=policy, models=models)
 
 
 def _worker_faults(job: JobShape, unit: Unit, world: OracleWorld) -> Iterator[str]:
@@ -99,7 +99,7 @@ def _topology_faults(job: JobShape, unit: Unit, world: OracleWorld, models: dict
 
 
 def _single_faults(
-    job: JobShape, worker: WorkerPlacement, world: OracleWorld, policy: Policy, models: dict[str, str]
+    job: JobShape, worker: WorkerPlacement, world: OracleWorld, *, policy: Policy, models: dict[str, str]
 ) -> Iterator[str]:
     """A single worker's node and devices are exactly those the rules name."""
     role = job.roles[0]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 
 from scheduler.model.hardware import GpuModel
@@ -44,74 +44,69 @@ def model_assignments(job: JobShape, world: OracleWorld) -> Iterator[Assignment]
 def fits_on(job: JobShape, nodes: Iterable[OracleNode], models: Assignment) -> bool:
     """The whole gang can be put on these nodes with these models, whatever its topology asks for beyond slices."""
     workers = [(role, index) for role in size_order(job) for index in range(role.min_workers)]
-    return _put(job, list(nodes), models, workers, {})
+    return _Search(job, models).put(list(nodes), workers, {})
 
 
-def _put(
-    job: JobShape,
-    nodes: list[OracleNode],
-    models: Assignment,
-    workers: list[tuple[Role, int]],
-    placed: dict[tuple[str, int], OracleNode],
-) -> bool:
-    if not workers:
-        return True
-    (role, index), rest = workers[0], workers[1:]
-    for position, node in enumerate(nodes):
-        if not _allowed(job, role, index, node, models, placed):
-            continue
-        for gpus in _worthwhile(job, role, node):
-            after = OracleNode(**{**vars(node), "free": set(node.free), "shared": dict(node.shared)})
-            after.take(role, gpus)
-            trial = [*nodes[:position], after, *nodes[position + 1 :]]
-            if _put(job, trial, models, rest, {**placed, (role.name, index): after}):
-                return True
-    return False
+Placed = dict[tuple[str, int], OracleNode]
+"""(Role name, index) to the node of each worker placed so far."""
 
 
-def _worthwhile(job: JobShape, role: Role, node: OracleNode) -> list[tuple[int, ...]]:
-    """Where links are required, which set is taken decides what is left for the next worker; else any will do."""
-    required = any(r.gpu.nvlink == Want.REQUIRED for r in job.roles) or job.nic == Want.REQUIRED
-    required = required or bool(job.locality and job.locality.want == Want.REQUIRED)
-    found = choices(job, role, node)
-    return found if required or role.devices.kind == DeviceKind.SHARE else found[:1]
+@dataclass(frozen=True)
+class _Search:
+    """Every way of putting one gang, with given models, on some nodes."""
 
+    job: JobShape
+    models: Assignment
 
-def _allowed(
-    job: JobShape,
-    role: Role,
-    index: int,
-    node: OracleNode,
-    models: Assignment,
-    placed: dict[tuple[str, int], OracleNode],
-) -> bool:
-    if role.devices.kind != DeviceKind.NONE and (
-        node.shape.model is None or node.shape.model.name != models[role.name]
-    ):
+    def put(self, nodes: list[OracleNode], workers: list[tuple[Role, int]], placed: Placed) -> bool:
+        """The first of `workers` finds a place, and after it all the others."""
+        if not workers:
+            return True
+        (role, index), rest = workers[0], workers[1:]
+        for position, node in enumerate(nodes):
+            if not self.allows(role, index, node, placed):
+                continue
+            for gpus in self.worthwhile(role, node):
+                after = OracleNode(**{**vars(node), "free": set(node.free), "shared": dict(node.shared)})
+                after.take(role, gpus)
+                trial = [*nodes[:position], after, *nodes[position + 1 :]]
+                if self.put(trial, rest, {**placed, (role.name, index): after}):
+                    return True
         return False
-    mine = [key for key, other in placed.items() if other.order == node.order]
-    tried = replace(job, exclusive=False) if mine else job  # on an exclusive node, one's own workers do not disturb
-    if not fits(tried, role, node) or (job.spread and mine):
-        return False
-    if role.apart and any(name == role.apart for name, _ in mine):
-        return False
-    if any(other.apart == role.name and (other.name, i) in mine for other in job.roles for i in range(other.workers)):
-        return False
-    return _slice_allows(job, role, index, node, placed)
 
+    def worthwhile(self, role: Role, node: OracleNode) -> list[tuple[int, ...]]:
+        """Where links are required, which set is taken decides what is left for the next worker; else any will do."""
+        job = self.job
+        required = any(r.gpu.nvlink == Want.REQUIRED for r in job.roles) or job.nic == Want.REQUIRED
+        required = required or bool(job.locality and job.locality.want == Want.REQUIRED)
+        found = choices(job, role, node)
+        return found if required or role.devices.kind == DeviceKind.SHARE else found[:1]
 
-def _slice_allows(
-    job: JobShape, role: Role, index: int, node: OracleNode, placed: dict[tuple[str, int], OracleNode]
-) -> bool:
-    """Workers of one run of ranks stand in one domain of the slice's level (single-role gangs: rank = index)."""
-    asked = job.topology.slice
-    if asked is None:
-        return True
-    if asked.level not in node.domains:
-        return False
-    run = index // asked.workers
-    peers = [other for (name, i), other in placed.items() if name == role.name and i // asked.workers == run]
-    return all(other.domains.get(asked.level) == node.domains[asked.level] for other in peers)
+    def allows(self, role: Role, index: int, node: OracleNode, placed: Placed) -> bool:
+        """The node can take this worker beside those placed before it."""
+        job, model = self.job, node.shape.model
+        if role.devices.kind != DeviceKind.NONE and (model is None or model.name != self.models[role.name]):
+            return False
+        mine = [key for key, other in placed.items() if other.order == node.order]
+        tried = replace(job, exclusive=False) if mine else job  # on an exclusive node, one's own workers do not disturb
+        if not fits(tried, role, node) or (job.spread and mine):
+            return False
+        if any(name == role.apart for name, _ in mine):
+            return False
+        if any(other.apart == role.name for other in job.roles for name, _ in mine if name == other.name):
+            return False
+        return self.slice_allows(role, index, node, placed)
+
+    def slice_allows(self, role: Role, index: int, node: OracleNode, placed: Placed) -> bool:
+        """Workers of one run of ranks stand in one domain of the slice's level (single-role gangs: rank = index)."""
+        asked = self.job.topology.slice
+        if asked is None:
+            return True
+        if asked.level not in node.domains:
+            return False
+        run = index // asked.workers
+        peers = [other for (name, i), other in placed.items() if name == role.name and i // asked.workers == run]
+        return all(other.domains.get(asked.level) == node.domains[asked.level] for other in peers)
 
 
 def domains(world: OracleWorld, level: str) -> list[list[OracleNode]]:
