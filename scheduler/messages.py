@@ -61,6 +61,8 @@ def placed_message(unit: Unit, names: Names) -> str:
 
 def shortfall_message(one: Shortfall) -> str:
     """Why a worker has less than it preferred."""
+    if not one.role:
+        return f"No single {one.wanted} had room for all {one.gpus} workers; they are in {one.nodes}."
     group = {"nvlink": "NVLink group", "switch": "PCIe switch", "numa": "NUMA node"}[one.wanted]
     nodes = "the 1 node" if one.nodes == 1 else f"any of {one.nodes} nodes"
     return f"No {group} with {one.gpus} GPUs free was left to {one.role} on {nodes}."

@@ -64,7 +64,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """Why a worker has less than it preferred: no free set of `gpus` joined by `wanted` on any of `nodes` nodes."""
+    """Why a worker has less than it preferred: no free set of `gpus` joined by `wanted` on any of `nodes` nodes.
+
+    Without a role: the `gpus` workers are spread over `nodes` domains of the level `wanted`, for no single one had room.
+    """
 
     role: str
     wanted: str

@@ -30,6 +30,8 @@ def arrange(world: World, candidate: Candidate, asks: Sequence[Ask]) -> list[Sea
     """Seat the whole gang and book it on the ledger; None (and nothing booked) if it does not fit."""
     if len(asks) == 1 and asks[0].role.workers == 1:
         return _seat_one(world, candidate, asks[0])
+    if any(int(world.view(ask).room.sum()) < ask.role.workers for ask in asks):
+        return None
     seating = Seating(world, candidate, asks)
     try:
         return _seat_gang(seating) or (_search(seating) if len(asks) > 1 else None)

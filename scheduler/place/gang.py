@@ -8,11 +8,13 @@ import numpy as np
 
 from scheduler.framework import Ask, Candidate, Gang
 from scheduler.model.hardware import GpuModel
-from scheduler.model.jobs import NO_NODES, JobShape
+from scheduler.model.jobs import NO_NODES, DeviceKind, JobShape
 from scheduler.model.plan import WorkerPlacement
+from scheduler.model.policy import PlacementPolicy
 from scheduler.place.arrange import arrange
 from scheduler.place.ranks import ring_order
 from scheduler.place.seating import Seat
+from scheduler.place.view import NOWHERE
 from scheduler.world import World
 
 Models = tuple[GpuModel | None, ...]
@@ -21,12 +23,25 @@ Models = tuple[GpuModel | None, ...]
 def place_gang(world: World, candidate: Candidate, choices: Iterable[Models]) -> Gang | None:
     """The first choice of models with which the whole gang fits; it is then booked on the ledger."""
     avoid = avoided(world, candidate)
-    for models in choices:
+    for models in _in_order(world, candidate.shape, choices, avoid):
         asks = world.asks(candidate.shape, models, avoid)
         seats = arrange(world, candidate, asks)
         if seats is not None:
             return Gang(candidate, models, tuple(_numbered(world, candidate.shape, seats)))
     return None
+
+
+def _in_order(world: World, shape: JobShape, choices: Iterable[Models], avoid: frozenset[int]) -> Iterable[Models]:
+    """Flavor goes before the node, except where fragmentation decides: there the least capable one only breaks ties."""
+    role = shape.roles[0]
+    is_single = len(shape.roles) == 1 and role.workers == 1 and role.devices.kind != DeviceKind.NONE
+    if world.policy.placement != PlacementPolicy.FRAGMENTATION or role.gpu.models or not is_single:
+        return choices
+
+    def best_key(models: Models) -> int:
+        return int(world.view(world.asks(shape, models, avoid)[0]).key.max(initial=NOWHERE))
+
+    return sorted(choices, key=best_key, reverse=True)
 
 
 def avoided(world: World, candidate: Candidate) -> frozenset[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from scheduler.framework import Ask, Gang
 from scheduler.model.hardware import LINK_NVLINK
 from scheduler.model.jobs import DeviceKind, Want
@@ -13,7 +15,7 @@ _QUALITY = {LINK_NVLINK: QUALITY_NVLINK, "switch": QUALITY_SWITCH, "numa": QUALI
 
 
 def shortfalls(world: World, gang: Gang) -> tuple[Shortfall, ...]:
-    """One entry per role of which a worker's GPUs are joined worse than it preferred."""
+    """One entry per role whose GPUs are joined worse than it preferred, and one if the gang is spread wider."""
     shape, found = gang.candidate.shape, []
     for position, role in enumerate(shape.roles):
         if role.devices.kind != DeviceKind.WHOLE or role.devices.count < 2:
@@ -24,4 +26,15 @@ def shortfalls(world: World, gang: Gang) -> tuple[Shortfall, ...]:
         if wanted and worst < _QUALITY[wanted]:
             nodes = int(world.fixed_mask(ask).sum())
             found.append(Shortfall(role.name, wanted, role.devices.count, nodes, worst))
-    return tuple(found)
+    return (*found, *_split_domain(world, gang))
+
+
+def _split_domain(world: World, gang: Gang) -> list[Shortfall]:
+    """The level that was preferred, where the gang had to be spread over several of its domains."""
+    topology, layout = gang.candidate.shape.topology, world.layout
+    if topology.want != Want.PREFERRED or topology.level not in layout.levels or len(gang.workers) < 2:
+        return []
+    rows = np.searchsorted(layout.nodes.key, [worker.node for worker in gang.workers])
+    domains = np.unique(layout.group_of[layout.levels.index(topology.level)][rows])
+    worst = min(worker.quality for worker in gang.workers)
+    return [Shortfall("", topology.level, len(gang.workers), len(domains), worst)] if len(domains) > 1 else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from itertools import islice, product
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from scheduler.model.snapshot import Snapshot
 from scheduler.model.verdict import Quota, Reason, Verdict
 
 Amounts = dict[str, int]
+_MOST_CHOICES = 256
+"""Combinations of models that are tried for a gang of several roles with GPUs."""
 
 
 class QueueTree:
@@ -160,7 +162,7 @@ def model_choices(
 ) -> Iterator[tuple[GpuModel | None, ...]]:
     """One model per role, in order of preference; the role with the largest workers chooses first."""
     order = largest_first(shape)
-    for choice in product(*(models[position] for position in order)):
+    for choice in islice(product(*(models[position] for position in order)), _MOST_CHOICES):
         by_position = dict(zip(order, choice, strict=True))
         yield tuple(by_position[position] for position in range(len(order)))
 

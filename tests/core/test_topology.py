@@ -119,3 +119,14 @@ def test_room_cut_to_slices_is_a_multiple_in_every_domain() -> None:
     room, domain = np.array([2, 1, 3, 2, 5, 4]), np.array([0, 1, 0, 1, -1, 0])
     cut = cut_to_slices(room, domain, 4)
     assert cut.tolist() == [2, 0, 3, 0, 0, 3]
+
+
+def test_a_preferred_level_that_was_not_to_be_had_is_said() -> None:
+    story = tell("""
+cluster:
+  levels: [rack]
+  nodes: [{name: "a[0-1]", shape: dgx-h100, rack: r0}, {name: "b[0-1]", shape: dgx-h100, rack: r1}]
+jobs: [{name: g, queue: q, workers: 3, gpus: 8, topology: {preferred: rack}}]
+""")
+    assert "No single rack had room for all 3 workers; they are in 2." in story.told["jobs"]["g"]["message"]
+    assert story.told["jobs"]["g"]["bottleneck"]["level"] == "rack"
