@@ -22,6 +22,7 @@ BENCHMARKS = {
     "loop.": "loop_times",
     "core.load": "load_times",
     "core.": "core_times",
+    "kai.": "kai_times",
     "live.": "live_delivery",
     "openb.": "openb_rows",
     "topo.": "topo_bottleneck",

@@ -16,12 +16,9 @@ from scheduler.model.jobs import TopologyNeeds, Want
 from scheduler.model.plan import Plan
 from scheduler.model.policy import Policy
 from scheduler.model.snapshot import Changes, Snapshot
-from tests.perf.core_worlds import MIXED, fifty_shapes, four_queues, half_full, job, make_nodes, world
+from tests.perf.core_worlds import MIXED, fifty_shapes, half_full, job, make_nodes, world
 
 SIZES = (10, 100, 1_000, 5_000, 10_000)
-KAI = {100: 0.29, 500: 2.68, 1_000: 9.65}
-"""Seconds that KAI-Scheduler takes for the same world (its own in-process benchmark, measured 2026-11-29, two cores)."""
-KAI_SOURCE = "KAI-Scheduler d5bc503a, in-process benchmark, two cores"
 RACK, BLOCK = TopologyNeeds("rack", Want.REQUIRED), TopologyNeeds("block", Want.REQUIRED)
 
 Row = dict[str, Any]
@@ -37,11 +34,9 @@ def rows() -> Iterator[Row]:
         yield _cycle(nodes)
     yield from _changes()
     yield from _large_gangs()
-    for nodes, reference in KAI.items():
-        yield _kai(nodes, reference)
 
 
-def _row(name: str, value: float, unit: str, *, reference: float | None = None, source: str = "aim") -> Row:
+def row(name: str, value: float, unit: str, *, reference: float | None = None, source: str = "aim") -> Row:
     better = "higher" if unit.endswith("/s") else "lower"
     digits = 1 if value >= 100 else 4
     return {
@@ -67,13 +62,13 @@ def _single_plans() -> Iterator[Row]:
     for label, nodes in (("1k", 1_000), ("10k", 10_000)):
         snapshot = world(make_nodes(nodes, half_full(nodes)), [job()])
         taken = seconds(lambda s=snapshot: decide(s))
-        yield _row(f"core.plan1_{label}", taken * 1_000, "ms", reference=1.0 if label == "10k" else None)
+        yield row(f"core.plan1_{label}", taken * 1_000, "ms", reference=1.0 if label == "10k" else None)
     for gpus in (2, 8):
         nodes_100 = make_nodes(100, half_full(100))
         kept = world(nodes_100, [job(gpus)])
-        yield _row(f"core.plan{gpus}_100.kept", _p95(lambda s=kept: decide(s)) * 1_000, "ms", reference=1.0)
+        yield row(f"core.plan{gpus}_100.kept", _p95(lambda s=kept: decide(s)) * 1_000, "ms", reference=1.0)
         anew = _p95(lambda n=nodes_100, g=gpus: decide(world(n, [job(g)])))
-        yield _row(f"core.plan{gpus}_100.anew", anew * 1_000, "ms")
+        yield row(f"core.plan{gpus}_100.anew", anew * 1_000, "ms")
 
 
 def _p95(work: Callable[[], object], repeats: int = 60) -> float:
@@ -84,7 +79,7 @@ def _one_gpu(nodes: int) -> Row:
     """One-GPU decisions per second while half the GPUs are in use."""
     jobs = min(2_000, nodes * 2)
     snapshot = world(make_nodes(nodes, half_full(nodes)), [job()] * jobs)
-    return _row(f"core.one_gpu.{nodes}", jobs / seconds(lambda: decide(snapshot), 3), "decisions/s", reference=10_000)
+    return row(f"core.one_gpu.{nodes}", jobs / seconds(lambda: decide(snapshot), 3), "decisions/s", reference=10_000)
 
 
 def _gang(nodes: int) -> Row:
@@ -92,13 +87,13 @@ def _gang(nodes: int) -> Row:
     taken = half_full(nodes)
     taken[: 128 * (nodes // 512)] = 0
     snapshot = world(make_nodes(nodes, taken, ("dgx-h100",)), [job(8, 64, topology=BLOCK)])
-    return _row(f"core.gang64x8.{nodes}", seconds(lambda: decide(snapshot)) * 1_000, "ms", reference=5.0)
+    return row(f"core.gang64x8.{nodes}", seconds(lambda: decide(snapshot)) * 1_000, "ms", reference=5.0)
 
 
 def _refusal(nodes: int) -> Row:
     """Proof that a gang fits in no rack, though there are enough free nodes in all."""
     snapshot = world(make_nodes(nodes, half_full(nodes), ("dgx-h100",)), [job(8, 15, topology=RACK)])
-    return _row(f"core.refusal.{nodes}", seconds(lambda: decide(snapshot)) * 1_000, "ms", reference=2.0)
+    return row(f"core.refusal.{nodes}", seconds(lambda: decide(snapshot)) * 1_000, "ms", reference=2.0)
 
 
 def _cycle(nodes: int) -> Row:
@@ -106,7 +101,7 @@ def _cycle(nodes: int) -> Row:
     shapes, rng = fifty_shapes(), np.random.default_rng(1)
     taken = np.where(rng.random(nodes) < 0.7, 255, half_full(nodes)).astype(np.uint32)
     snapshot = world(make_nodes(nodes, taken), [shapes[i] for i in rng.integers(0, len(shapes), 10_000)])
-    return _row(f"core.cycle.{nodes}", seconds(lambda: decide(snapshot), 1), "s", reference=1.0)
+    return row(f"core.cycle.{nodes}", seconds(lambda: decide(snapshot), 1), "s", reference=1.0)
 
 
 def _changes() -> Iterator[Row]:
@@ -122,7 +117,7 @@ def _changes() -> Iterator[Row]:
         assert after.layout.nodes is after.nodes
         assert after.occupancy.free is not None
 
-    yield _row("core.change_100", seconds(follow) * 1_000, "ms", reference=20.0)
+    yield row("core.change_100", seconds(follow) * 1_000, "ms", reference=20.0)
 
 
 def _large_gangs() -> Iterator[Row]:
@@ -130,14 +125,6 @@ def _large_gangs() -> Iterator[Row]:
     for workers in sizes:
         snapshot = world(make_nodes(5_000, shapes=MIXED[:1]), [job(8, workers)])
         times.append(seconds(lambda s=snapshot: decide(s), 3))
-        yield _row(f"core.gang.{workers}", times[-1] * 1_000, "ms")
+        yield row(f"core.gang.{workers}", times[-1] * 1_000, "ms")
     exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]
-    yield _row("core.gang.exponent", float(exponent), "power of workers", reference=1.0)
-
-
-def _kai(nodes: int, reference: float) -> Row:
-    """5 N one-GPU jobs in four queues of two departments on N empty nodes."""
-    snapshot = world(make_nodes(nodes, shapes=MIXED[:1]), [job()] * (5 * nodes), four_queues(nodes))
-    return _row(
-        f"kai.allocate.{nodes}", seconds(lambda: decide(snapshot), 2), "s", reference=reference, source=KAI_SOURCE
-    )
+    yield row("core.gang.exponent", float(exponent), "power of workers", reference=1.0)
