@@ -20,18 +20,18 @@ ALLOWED_HOSTS = MUSTER.allowed_hosts
 CSRF_TRUSTED_ORIGINS = MUSTER.trusted_origins
 
 OUR_APPS = [
-    "common",
-    "audit",
-    "accounts",
-    "clusters",
-    "quotas",
-    "workloads",
-    "placements",
-    "cycle",
-    "preview",
-    "kube",
-    "realtime",
-    "web",
+    "muster.common",
+    "muster.audit",
+    "muster.accounts",
+    "muster.clusters",
+    "muster.quotas",
+    "muster.workloads",
+    "muster.placements",
+    "muster.cycle",
+    "muster.preview",
+    "muster.kube",
+    "muster.realtime",
+    "muster.web",
 ]
 
 INSTALLED_APPS = [
@@ -55,7 +55,7 @@ INSTALLED_APPS = [
     "channels",
     "tree_queries",
     "pgtrigger",
-    *(f"muster.{name}" for name in OUR_APPS if (BASE_DIR / name / "__init__.py").is_file()),
+    *OUR_APPS,
 ]
 
 MIDDLEWARE = [

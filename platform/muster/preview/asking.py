@@ -25,9 +25,7 @@ TASK = "muster.preview.tasks.answer"
 def judge(draft: Draft) -> Finding | None:
     """Whether a draft can ever run; None where nobody answers in time."""
     answer = ask(Question.of(draft))
-    if answer is None:
-        return None
-    return Finding(answer.can_run, answer.reason, answer.message) if not answer.can_run else Finding(True)
+    return None if answer is None else Finding(answer.can_run, answer.reason, answer.message, answer.nodes)
 
 
 def ask(question: Question) -> Answer | None:

@@ -5,8 +5,8 @@ Only `preview` may call plan(), and it lies above this app: it registers its ans
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from muster.workloads.drafts import Draft
 from muster.workloads.errors import Impossible, NoAnswer
@@ -14,11 +14,16 @@ from muster.workloads.errors import Impossible, NoAnswer
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a draft could run on the cluster with nobody on it; if not, the reason code and a sentence."""
+    """Whether a draft could run on the cluster with nobody on it, and what would become of it now.
+
+    `nodes` names where it would start at once, with the workers there; where it is empty, `reason` and `message` say why it
+    would wait, or why it never can.
+    """
 
     can_run: bool
     reason: str = ""
     message: str = ""
+    nodes: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 Ask = Callable[[Draft], Finding | None]
@@ -37,16 +42,16 @@ def ask(draft: Draft) -> Finding | None:
 
 def warn_or_refuse(*, strict: bool) -> Callable[[Draft], str | None]:
     """A judge for `submit_job`: an impossible job gets a warning, with `strict` a refusal; no answer stops only `strict`."""
+    return lambda draft: objection(ask(draft), strict=strict)
 
-    def judge(draft: Draft) -> str | None:
-        finding = ask(draft)
-        if finding is None and strict:
-            raise NoAnswer
-        if finding is None or finding.can_run:
-            return None
-        sentence = f"This job can never run here: {finding.message}"
-        if strict:
-            raise Impossible(sentence, reason=finding.reason)
-        return sentence
 
-    return judge
+def objection(finding: Finding | None, *, strict: bool) -> str | None:
+    """The warning that a finding amounts to, None where there is nothing to say; raised instead of returned with `strict`."""
+    if finding is None and strict:
+        raise NoAnswer
+    if finding is None or finding.can_run:
+        return None
+    sentence = f"This job can never run here: {finding.message}"
+    if strict:
+        raise Impossible(sentence, reason=finding.reason)
+    return sentence

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from muster.common import clock
 from muster.common.choices import ChangeKind, EventKind
@@ -82,6 +82,15 @@ def _move_attempt(attempt: Attempt, to: str, cause: str, *, message: str) -> Non
     record_change(attempt.job.cluster_id, ChangeKind.JOB, attempt.job_id)
 
 
+# One statement whose size does not grow with the number of jobs.
+_START_JOBS = """
+    UPDATE workloads_job AS job
+       SET state = %s, state_cause = %s, state_message = placed.message, sched_rev = job.sched_rev + 1,
+           not_before = NULL, ended_at = NULL
+      FROM unnest(%s::bigint[], %s::text[]) AS placed(id, message)
+     WHERE job.id = placed.id"""
+
+
 @transaction.atomic
 def start_jobs(jobs: Sequence[Job], messages: Mapping[int, str]) -> None:
     """`move` to starting, by the scheduler's commit, for many locked jobs in a fixed number of statements."""
@@ -90,8 +99,9 @@ def start_jobs(jobs: Sequence[Job], messages: Mapping[int, str]) -> None:
         _check(JOB_CAUSES, job, JobState.STARTING, Cause.COMMIT)
         job.state, job.state_cause, job.state_message = JobState.STARTING, Cause.COMMIT, messages[job.pk]
         job.sched_rev, job.not_before, job.ended_at = job.sched_rev + 1, None, None
-    columns = ["state", "state_cause", "state_message", "sched_rev", "not_before", "ended_at"]
-    Job.objects.bulk_update(jobs, columns, batch_size=1000)
+    keys = [job.pk for job in jobs]
+    with connection.cursor() as cursor:
+        cursor.execute(_START_JOBS, [JobState.STARTING, Cause.COMMIT, keys, [messages[key] for key in keys]])
     stories = [
         JobEvent(job=job, at=now, kind=JobState.STARTING, message=messages[job.pk], detail={"cause": str(Cause.COMMIT)})
         for job in jobs

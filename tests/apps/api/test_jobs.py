@@ -119,6 +119,12 @@ def finding(monkeypatch):
     return said
 
 
+def test_a_dry_run_says_where_it_would_start(world, finding):
+    finding[0] = Finding(can_run=True, nodes={"n1": ["worker-0"]})
+    answer = client(world.member).post(f"{JOBS}?dry_run=1", job_file(), format="json")
+    assert answer.json()["preview"] == {"can_run": True, "nodes": {"n1": ["worker-0"]}, "reason": "", "message": ""}
+
+
 def test_an_impossible_job_gets_a_warning_and_strict_refuses_it(world, finding):
     finding[0] = Finding(can_run=False, reason="NoMatchingNodes", message="no node has 64 GPUs.")
     caller = client(world.member)

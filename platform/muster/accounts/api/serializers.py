@@ -11,6 +11,8 @@ from muster.accounts.choices import Role, Scope
 from muster.accounts.models import ApiToken, Membership, Tenant
 from muster.common.api.serializers import RowSerializer
 
+VERBS = ["submit", "manage"]
+
 
 class TenantSerializer(RowSerializer[Tenant]):
     """A tenant with the reader's role in it."""
@@ -27,7 +29,7 @@ class TenantSerializer(RowSerializer[Tenant]):
         """None for a platform admin who is no member."""
         return self.reader.roles.get(tenant.pk)
 
-    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=["submit", "manage"])))
+    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=VERBS)))
     def get_capabilities(self, tenant: Tenant) -> list[str]:
         """What the reader may do in it."""
         may = {"submit": self.reader.can_submit(tenant.pk), "manage": self.reader.can_manage(tenant.pk)}

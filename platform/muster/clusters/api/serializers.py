@@ -10,6 +10,8 @@ from rest_framework import serializers
 from muster.clusters.models import Cluster, ClusterStatus, Flavor, Gpu, Node
 from muster.common.api.serializers import RowSerializer
 
+VERBS = ["cordon", "uncordon"]
+
 
 class ClusterStatusSerializer(serializers.ModelSerializer[ClusterStatus]):
     """What was last seen of a cluster."""
@@ -85,7 +87,7 @@ class NodeSerializer(RowSerializer[Node]):
             "capabilities",
         )
 
-    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=["cordon", "uncordon"])))
+    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=VERBS)))
     def get_capabilities(self, node: Node) -> list[str]:
         """Orders to nodes are for platform admins."""
         if not self.reader.is_platform_admin:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
-from rest_framework import exceptions, serializers, status
+from rest_framework import exceptions, status
 from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
@@ -23,17 +23,6 @@ CODES = {
     status.HTTP_415_UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
     status.HTTP_429_TOO_MANY_REQUESTS: "too_many_requests",
 }
-
-
-class ErrorSerializer(serializers.Serializer[Any]):
-    """What every refusal carries."""
-
-    code = serializers.CharField(help_text="for programs")
-    message = serializers.CharField(help_text="for people")
-    fields = serializers.DictField(  # type: ignore[assignment]
-        child=serializers.ListField(child=serializers.CharField()), help_text="what is wrong with which field"
-    )
-    details = serializers.DictField(required=False, help_text="more about this error, by its code")
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from muster.accounts.api.serializers import VERBS as TENANT_VERBS
 from muster.common.api.serializers import RowSerializer
 from muster.quotas.models import Queue, Quota
 from muster.workloads.models import Job, JobEvent
@@ -116,12 +117,25 @@ class JobEventSerializer(serializers.ModelSerializer[JobEvent]):
         fields = ("id", "at", "kind", "message", "actor", "detail")
 
 
+class FindingSerializer(serializers.Serializer[Any]):
+    """What would become of a job now."""
+
+    can_run = serializers.BooleanField(help_text="on the cluster with nobody on it")
+    nodes = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()),
+        help_text="where it would start at once, with the workers there; empty: it would wait",
+    )
+    reason = serializers.CharField(allow_blank=True)
+    message = serializers.CharField(allow_blank=True)
+
+
 class DraftSerializer(serializers.Serializer[Any]):
     """What `dry_run` answers: the form the job would be stored in, and what is to be said against it."""
 
     spec = serializers.DictField()
     gpus = serializers.DecimalField(source="gpus_wanted", max_digits=12, decimal_places=3, coerce_to_string=False)
     warnings = serializers.ListField(child=serializers.CharField())
+    preview = FindingSerializer(allow_null=True, help_text="null where nobody answered within 2 s")
 
 
 class PrioritySerializer(serializers.Serializer[Any]):
@@ -183,7 +197,7 @@ class QueueSerializer(RowSerializer[Queue]):
         """Of the queue's own jobs."""
         return dict(QueueTotalsSerializer(queue).data)
 
-    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=["submit", "manage"])))
+    @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=TENANT_VERBS)))
     def get_capabilities(self, queue: Queue) -> list[str]:
         """What the reader may do with it."""
         may = {"submit": self.reader.can_submit(queue.tenant_id), "manage": self.reader.can_manage(queue.tenant_id)}

@@ -70,15 +70,19 @@ class JobView(MemberView):
         document = request.data
         if not isinstance(document, str | dict):
             raise Invalid("A job file is a mapping of keys to values.")
-        judge = judging.warn_or_refuse(strict=_is_set(request, "strict"))
+        strict = _is_set(request, "strict")
         if _is_set(request, "dry_run"):
-            draft = draft_job(self.standing, document)
-            warning = judge(draft)
-            answer = {"spec": draft.spec, "gpus_wanted": draft.gpus_wanted, "warnings": [warning] if warning else []}
-            return Response(serializers.DraftSerializer(answer).data)
-        key = request.headers.get("Idempotency-Key", "")
+            return Response(self._tried(document, strict=strict))
+        key, judge = request.headers.get("Idempotency-Key", ""), judging.warn_or_refuse(strict=strict)
         job = actions.submit_job(request.user, document, idempotency_key=key, judge=judge)
         return self._shown(job.pk, status.HTTP_201_CREATED)
+
+    def _tried(self, document: str | dict[str, Any], *, strict: bool) -> dict[str, Any]:
+        draft = draft_job(self.standing, document)
+        finding = judging.ask(draft)
+        warning = judging.objection(finding, strict=strict)
+        found = {"spec": draft.spec, "gpus_wanted": draft.gpus_wanted, "warnings": [warning] if warning else []}
+        return dict(serializers.DraftSerializer(found | {"preview": finding}).data)
 
     @extend_schema(request=None, responses=serializers.JobDetailSerializer)
     @action(detail=True, methods=["post"])

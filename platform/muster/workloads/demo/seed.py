@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from muster.accounts.actions import create_token, set_member
+from muster.accounts.actions import create_token, revoke_token, save_user, set_member
 from muster.accounts.choices import Role
 from muster.accounts.models import ApiToken, Membership, Tenant, User
 from muster.clusters.actions import save_cluster, save_flavor, save_pool
@@ -87,13 +87,11 @@ def seed_people(path: Path) -> dict[str, User]:
     written = {row["username"]: row for row in json.loads(path.read_text())} if path.exists() else {}
     people, rows = {}, []
     for name, role in _people():
-        user, created = User.objects.get_or_create(
-            username=name, defaults={"is_staff": name == ADMIN, "is_superuser": name == ADMIN}
-        )
+        user = User.objects.filter(username=name).first() or User(username=name, is_staff=name == ADMIN)
         password = written.get(name, {}).get("password") or secrets.token_urlsafe(9)
-        if created or name not in written:
+        if user.pk is None or name not in written:
             user.set_password(password)
-            user.save(update_fields=["password"])
+            save_user(None, user)
         people[name] = user
         rows.append({"username": name, "password": password, "role": role})
     _write_private(path, rows)
@@ -129,7 +127,8 @@ def seed_local_token(path: Path, user: User) -> None:
     mine = ApiToken.objects.filter(user=user, name=LOCAL_TOKEN)
     if kept and mine.filter(token_key=kept["token"][:15]).exists():
         return
-    mine.delete()
+    for lost in mine.values_list("token_key", flat=True):
+        revoke_token(user, lost)
     _, secret = create_token(user, LOCAL_TOKEN)
     _write_private(path, {"token": secret})
 
