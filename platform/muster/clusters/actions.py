@@ -10,7 +10,10 @@ from django.db import transaction
 from muster.accounts.standing import standing_of
 from muster.audit import actions as audit
 from muster.clusters.choices import Connection
+from muster.clusters.discovery import checked_topology
+from muster.clusters.levels import checked_label, checked_levels
 from muster.clusters.models import Cluster, Flavor, NodePool
+from muster.clusters.profiles import policy_of
 from muster.common.choices import ChangeKind, EventKind
 from muster.common.errors import Forbidden, Invalid
 from muster.common.events import OVERVIEW, record_change, record_event
@@ -35,6 +38,10 @@ def save_cluster(actor: Any, cluster: Cluster, *, kubeconfig: str = "") -> Clust
     if cluster.connection == Connection.INLINE and not cluster.kubeconfig_sealed:
         raise Invalid("Paste the kubeconfig.", fields={"kubeconfig": ["A stored connection needs a kubeconfig."]})
     validate(cluster, exclude=["epoch"])
+    checked_levels(cluster.levels)
+    policy_of(cluster.profile)
+    if cluster.nvlink_label:
+        checked_label(cluster.nvlink_label, field="nvlink_label")
     if created:
         cluster.save()
     else:
@@ -45,7 +52,8 @@ def save_cluster(actor: Any, cluster: Cluster, *, kubeconfig: str = "") -> Clust
 
 
 EDITABLE = (
-    "name", "title", "connection", "kubeconfig_path", "levels", "profile", "scheduler_name", "enabled",
+    "name", "title", "connection", "kubeconfig_path", "levels", "nvlink_label", "profile", "scheduler_name",
+    "enabled",
 )  # fmt: skip
 
 
@@ -70,6 +78,8 @@ def save_pool(actor: Any, pool: NodePool) -> NodePool:
     must_administer(actor)
     created = pool.pk is None
     validate(pool)
+    if pool.topology:
+        checked_topology(pool.topology)
     pool.save()
     _tell(actor, "pool.create" if created else "pool.update", pool, pool.cluster_id)
     return pool

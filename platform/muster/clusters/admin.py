@@ -7,9 +7,10 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
-from unfold.widgets import UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
 from muster.clusters.actions import delete_pool, save_cluster, save_flavor, save_pool
+from muster.clusters.levels import BY_NAME, PRESETS
 from muster.clusters.models import Cluster, Flavor, Gpu, Node, NodePool
 from muster.common.admin import ActionAdmin, ReadOnlyAdmin, ReadOnlyInline
 
@@ -22,6 +23,12 @@ class ClusterForm(forms.ModelForm):
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 8, "autocomplete": "off", "spellcheck": "false"}),
         help_text="Paste one to store it encrypted, or to replace the stored one. It is never shown again.",
     )
+    preset = forms.ChoiceField(
+        required=False,
+        choices=[("", "Keep the levels below"), *((one.name, one.title) for one in PRESETS)],
+        widget=UnfoldAdminSelectWidget(),
+        help_text="Whose labels the nodes carry. A choice replaces levels and NVLink label when you save.",
+    )
 
     class Meta:
         model = Cluster
@@ -31,10 +38,25 @@ class ClusterForm(forms.ModelForm):
             "connection",
             "kubeconfig_path",
             "levels",
+            "nvlink_label",
             "profile",
             "scheduler_name",
             "enabled",
         )
+        help_texts = {
+            "levels": "Network levels, far to near, each with the node label that names a node's domain. "
+            "`host` is always the nearest and is not listed.",
+            "profile": "What decides differently from the default: placement, backfill, preemption, bandwidths, or the "
+            "plugins of an extension point. `{}` is the default profile.",
+        }
+
+    def clean(self) -> dict[str, Any]:
+        """A preset stands for what it fills in."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        if preset := BY_NAME.get(cleaned.get("preset", "")):
+            cleaned |= {"levels": preset.as_levels(), "nvlink_label": preset.nvlink_label}
+        # Emptied, a field of JSON is null; here it is an empty list or mapping.
+        return cleaned | {"levels": cleaned.get("levels") or [], "profile": cleaned.get("profile") or {}}
 
 
 @admin.register(Cluster)
@@ -57,20 +79,42 @@ class ClusterAdmin(ActionAdmin):
         return status.message if status else ""
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> Any:
-        """`kubeconfig` is no column, so the model's form would not know it by its fields."""
+        """`kubeconfig` and `preset` are no columns, so the model's form would not know them by its fields."""
         return super().get_form(request, obj, change=change, **(options | {"fields": None}))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return (*ClusterForm.Meta.fields, "kubeconfig")
+        columns = list(ClusterForm.Meta.fields)
+        columns.insert(columns.index("levels"), "preset")
+        return (*columns, "kubeconfig")
 
     def store(self, actor: Any, row: Cluster, form: Any) -> None:
         save_cluster(actor, row, kubeconfig=form.cleaned_data.get("kubeconfig", ""))
+
+
+class NodePoolForm(forms.ModelForm):
+    """A pool's settings, with room for a matrix."""
+
+    class Meta:
+        model = NodePool
+        fields = ("cluster", "name", "order", "selector", "binding", "sharing", "topology")
+        widgets = {
+            "topology": UnfoldAdminTextareaWidget(
+                attrs={"rows": 14, "spellcheck": "false", "wrap": "off", "class": "font-mono"}
+            )
+        }
+        help_texts = {
+            "selector": "Labels that a node of this pool carries, for example "
+            '{"node.kubernetes.io/instance-type": "p4d.24xlarge"} for one machine type; {} matches every node.',
+            "topology": "Paste what `nvidia-smi topo -m` prints on one of its nodes. It tells how the GPUs are wired where the "
+            "nodes themselves (DRA, node agent, labels) do not, on nodes with as many GPUs.",
+        }
 
 
 @admin.register(NodePool)
 class NodePoolAdmin(ActionAdmin):
     """Nodes that are treated alike."""
 
+    form = NodePoolForm
     list_display = ("name", "cluster", "order", "binding", "sharing")
     list_filter = ("cluster",)
     may_delete = True

@@ -31,7 +31,12 @@ class Cluster(BaseModel):
     connection = models.CharField(max_length=10, choices=Connection.choices, default=Connection.FILE)
     kubeconfig_path = models.CharField(max_length=400, blank=True)
     kubeconfig_sealed = models.BinaryField(null=True, blank=True, editable=False, help_text="encrypted; never returned")
-    levels = models.JSONField(default=default_levels)
+    levels = models.JSONField(default=default_levels, blank=True, help_text="clusters.levels checks them")
+    nvlink_label = models.CharField(
+        max_length=317,
+        blank=True,
+        help_text="names a node's multi-node NVLink domain; empty: the known labels are tried",
+    )
     profile = models.JSONField(
         default=dict, blank=True, help_text="plugins per extension point; empty: the default profile"
     )
@@ -69,6 +74,10 @@ class NodePool(BaseModel):
     binding = models.CharField(max_length=5, choices=Binding.choices, default=Binding.COUNT)
     sharing = models.CharField(
         max_length=16, blank=True, help_text="how parts of a GPU are given: hami, mps, mig, time-slicing"
+    )
+    topology = models.TextField(
+        blank=True,
+        help_text="`nvidia-smi topo -m` of one of its nodes: tells the wiring where the nodes themselves do not",
     )
 
     class Meta:

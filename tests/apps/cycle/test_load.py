@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from muster.clusters.models import Gpu, Node
+from muster.clusters.profiles import BadProfile, policy_of
 from muster.common import clock
 from muster.common.choices import ChangeKind
 from muster.common.events import record_changes
@@ -18,7 +19,6 @@ from muster.cycle.run import run
 from muster.placements.actions import cancel_job, fault_attempt, settle
 from muster.placements.load import Loaded, forget, load
 from muster.placements.load.changes import changes_since, number_changes, prune_changes
-from muster.placements.load.policy import BadProfile, policy_of
 from muster.workloads.actions import hold_job, release_job, set_priority
 from muster.workloads.choices import FINAL_JOB_STATES
 from muster.workloads.models import Attempt, AvoidedNode, Job, JobDependency

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import structlog
 
 from muster.clusters.models import Cluster
+from muster.clusters.profiles import policy_of
 from muster.placements.load import metrics
 from muster.placements.load.changes import Named, changes_since, last_number, number_changes
 from muster.placements.load.jobs import load_running, load_waiting, load_workers
 from muster.placements.load.kept import Kept
 from muster.placements.load.loaded import Loaded
 from muster.placements.load.nodes import load_nodes
-from muster.placements.load.policy import policy_of
 from muster.placements.load.queues import load_queues
 from muster.placements.load.sql import one_view
 from scheduler.model.snapshot import Changes, Snapshot, differences
