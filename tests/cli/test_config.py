@@ -4,12 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 import redis
+from asgiref.testing import ApplicationCommunicator
 from celery import Celery
 from django.conf import settings
 from django.test import Client
 from pytest_django.fixtures import Settings
 
 from muster.cli.up.processes import POOLS
+from muster.config.asgi import application
 from muster.config.celery import QUEUES, app, queue_of
 
 
@@ -74,3 +76,27 @@ def test_every_queue_has_its_worker() -> None:
     assert tuple(POOLS) == QUEUES
     assert isinstance(app, Celery)
     assert queue_of("muster.kube.tasks") == "kube"
+
+
+ORIGIN = [(b"host", b"localhost"), (b"origin", b"http://localhost")]
+
+
+async def answer_of(path: str) -> dict[str, object]:
+    """What the websocket side first says to somebody who opens `path` and goes away."""
+    scope = {"type": "websocket", "path": path, "headers": ORIGIN, "query_string": b"", "subprotocols": []}
+    communicator = ApplicationCommunicator(application, scope)
+    await communicator.send_input({"type": "websocket.connect"})
+    answer: dict[str, object] = await communicator.receive_output(timeout=5)
+    return answer
+
+
+@pytest.mark.parametrize("path", ["/ws/live", "/muster/ws/live"])
+async def test_websockets_are_found_with_the_prefix_and_without(settings: Settings, path: str) -> None:
+    """Some proxies take MUSTER_PATH_PREFIX off, some do not. Closed since nobody is signed in, but by our consumer."""
+    settings.MUSTER = settings.MUSTER.model_copy(update={"path_prefix": "/muster"})
+    assert (await answer_of(path))["type"] == "websocket.close"
+
+
+async def test_other_websockets_are_not_found() -> None:
+    with pytest.raises(ValueError, match="No route found"):
+        await answer_of("/other")

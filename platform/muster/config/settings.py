@@ -19,21 +19,6 @@ DEBUG = MUSTER.debug
 ALLOWED_HOSTS = MUSTER.allowed_hosts
 CSRF_TRUSTED_ORIGINS = MUSTER.trusted_origins
 
-OUR_APPS = [
-    "muster.common",
-    "muster.audit",
-    "muster.accounts",
-    "muster.clusters",
-    "muster.quotas",
-    "muster.workloads",
-    "muster.placements",
-    "muster.cycle",
-    "muster.preview",
-    "muster.kube",
-    "muster.realtime",
-    "muster.web",
-]
-
 INSTALLED_APPS = [
     "unfold",
     "unfold.contrib.filters",
@@ -55,7 +40,18 @@ INSTALLED_APPS = [
     "channels",
     "tree_queries",
     "pgtrigger",
-    *OUR_APPS,
+    "muster.common",
+    "muster.audit",
+    "muster.accounts",
+    "muster.clusters",
+    "muster.quotas",
+    "muster.workloads",
+    "muster.placements",
+    "muster.cycle",
+    "muster.preview",
+    "muster.kube",
+    "muster.realtime",
+    "muster.web",
 ]
 
 MIDDLEWARE = [
