@@ -11,9 +11,10 @@ from scheduler.framework import UNLIMITED, Ask, Rows
 from scheduler.model.columns import IntArray
 from scheduler.model.nodes import Layout
 from scheduler.model.verdict import Cause
-from scheduler.score.bands import Band, points
+from scheduler.score.bands import SCALES, Scale
 
 if TYPE_CHECKING:
+    from scheduler.registry import ScoreUse
     from scheduler.world import World
 
 NOWHERE = -1
@@ -26,8 +27,8 @@ class View:
         self.world, self.ask = world, ask
         self.fixed = world.fixed_mask(ask)
         self.filters = [f for f in world.plugins.filters if not f.fixed and f.applies(ask)]
-        self.scores = world.plugins.scores_for(ask)
-        self.per_count = [band for band, uses in self.scores.items() if any(use.plugin.per_count for use in uses)]
+        self.scores = [(SCALES[band], uses) for band, uses in world.plugins.scores_for(ask).items()]
+        self.per_count = [(scale, uses) for scale, uses in self.scores if any(use.plugin.per_count for use in uses)]
         self.room: IntArray = np.zeros(len(self.fixed), dtype=np.int64)
         self.key: IntArray = np.full(len(self.fixed), NOWHERE, dtype=np.int64)
         self._room_in: dict[int, IntArray] = {}
@@ -64,15 +65,15 @@ class View:
         key: IntArray = self.key[rows]
         if workers == 1 or not self.per_count:
             return key
-        for band in self.per_count:
-            key = key - self._band(band, rows, 1) + self._band(band, rows, workers)
+        for scale, uses in self.per_count:
+            key = key - self._points(scale, uses, rows, 1) + self._points(scale, uses, rows, workers)
         return key
 
     def _work_out(self, rows: Rows) -> None:
         room = self.room_of(rows)
         key = np.zeros(len(room), dtype=np.int64)
-        for band in self.scores:
-            key += self._band(band, rows, 1)
+        for scale, uses in self.scores:
+            key += self._points(scale, uses, rows, 1)
         for level, in_domain in self._room_in.items():
             np.add.at(in_domain, self.world.layout.domain_of[level][rows] + 1, room - self.room[rows])
         self.room[rows] = room
@@ -95,14 +96,13 @@ class View:
             return np.full(len(self.fixed[rows]), UNLIMITED, dtype=np.int64)
         return np.maximum(room, 0)
 
-    def _band(self, band: Band, rows: Rows, workers: int) -> IntArray:
+    def _points(self, scale: Scale, uses: Sequence[ScoreUse], rows: Rows, workers: int) -> IntArray:
         """Points of one band: its plugins' scores by weight."""
-        uses = self.scores[band]
         if len(uses) == 1:
-            return points(band, uses[0].plugin.score(self.world, self.ask, rows, workers))
+            return scale.points(uses[0].plugin.score(self.world, self.ask, rows, workers))
         total = sum(use.weight for use in uses)
         scores = [use.weight / total * use.plugin.score(self.world, self.ask, rows, workers) for use in uses]
-        return points(band, np.sum(scores, axis=0))
+        return scale.points(np.sum(scores, axis=0))
 
 
 def room_per_domain(layout: Layout, room: IntArray, level: int) -> IntArray:

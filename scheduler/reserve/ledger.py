@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import NOBODY, Occupancy
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
+class Pick(NamedTuple):
     """Devices chosen for one worker on a node."""
 
     kind: DeviceKind = DeviceKind.NONE
@@ -26,8 +25,7 @@ class Pick:
 NO_DEVICES = Pick()
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
+class _Before(NamedTuple):
     """State of a node before a booking; `parts` per GPU that is used in parts."""
 
     row: int

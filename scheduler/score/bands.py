@@ -6,6 +6,7 @@ decides, whatever the weights: a band's points are shifted above everything that
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -36,21 +37,29 @@ class Band(Enum):
         return int(self.value)
 
 
-def _shifts() -> dict[Band, int]:
-    shifts, at = {}, 0
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where a band lies in the sort key."""
+
+    factor: float
+    """Steps per point of score."""
+    shift: int
+
+    def points(self, score: FloatArray) -> IntArray:
+        """A band's part of the sort key. What lies outside 0..100 is cut off: no plugin reaches into another band."""
+        steps = np.maximum(np.minimum(score, FULL), 0.0) * self.factor + 0.5
+        whole: IntArray = steps.astype(np.int64)
+        return whole << self.shift
+
+
+def _scales() -> dict[Band, Scale]:
+    scales, at = {}, 0
     for band in reversed(Band):
-        shifts[band] = at
+        scales[band] = Scale(band.steps / FULL, at)
         at += band.steps.bit_length()
     if at > 63:
         raise ValueError(f"the bands need {at} bits, a score has 63")
-    return shifts
+    return scales
 
 
-SHIFT: dict[Band, int] = _shifts()
-
-
-def points(band: Band, score: FloatArray) -> IntArray:
-    """A band's part of the sort key. What lies outside 0..100 is cut off, so that no plugin reaches into another band."""
-    steps = np.maximum(np.minimum(score, FULL), 0.0) * (band.steps / FULL) + 0.5
-    whole: IntArray = steps.astype(np.int64)
-    return whole << SHIFT[band]
+SCALES: dict[Band, Scale] = _scales()
