@@ -25,6 +25,7 @@ class Blows:
         self.struck: Counter[str] = Counter()
         self._down: dict[str, float] = {}
         self._refused: dict[str, Gang] = {}
+        self._deck: list[str] = []
 
     def refuse_fifth_pods(self, gangs: list[Gang]) -> None:
         """Of each gang that is to be refused, the fifth pod, once."""
@@ -65,12 +66,15 @@ class Blows:
         self.raise_the_dead(all_of_them=True)
 
     def _kill(self) -> None:
-        standing = [name for name in KILLED if name not in self._down]
-        if standing:
-            name = self._rng.choice(standing)
-            self._stage.kill(name)
-            self._down[name] = time.monotonic() + self._rng.uniform(0.2, 3.0)
-            self.struck[f"{name} killed"] += 1
+        """Each of them once before any of them twice."""
+        if not self._deck:
+            self._deck = self._rng.sample(KILLED, len(KILLED))
+        name = self._deck.pop()
+        if name in self._down:
+            self.raise_the_dead(all_of_them=True)
+        self._stage.kill(name)
+        self._down[name] = time.monotonic() + self._rng.uniform(0.2, 3.0)
+        self.struck[f"{name} killed"] += 1
 
     def _outages(self) -> list[tuple[str, Callable[[], None]]]:
         rng, faults = self._rng, self._faults

@@ -9,6 +9,7 @@ import argparse
 import json
 import random
 import sys
+from typing import Any
 
 from tests.support.stage import Stage
 
@@ -22,13 +23,16 @@ def main(arguments: list[str]) -> int:
     chosen = parser.parse_args(arguments)
     with Stage() as stage:
         stage.start_emulator("--cluster", "empty", "--nodes", "8")
-        with stage.django():
-            from tests.loop.run import run
+        figures: dict[str, Any] = {}
+        try:
+            with stage.django():
+                from tests.loop.run import run
 
-            figures = run(stage, chosen.gangs, chosen.blows, random.Random(chosen.seed))
-        if figures["complaints"]:
-            for name in ("cycle", "kube", "informer", "web"):
-                print(f"--- {name}\n{stage.log(name)}", file=sys.stderr)
+                figures = run(stage, chosen.gangs, chosen.blows, random.Random(chosen.seed))
+        finally:
+            if figures.get("complaints", ["broke off"]):
+                for name in ("cycle", "kube", "informer", "web"):
+                    print(f"--- {name}\n{stage.log(name)}", file=sys.stderr)
     print(json.dumps({"seed": chosen.seed, **figures}))
     return bool(figures["complaints"])
 

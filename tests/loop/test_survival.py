@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SEED = os.environ.get("MUSTER_FUZZ_SEED")
-GANGS, BLOWS = (50, 20) if SEED else (12, 7)
+GANGS, BLOWS = (50, 20) if SEED else (12, 9)
 
 
 @pytest.mark.loop
