@@ -23,10 +23,10 @@ CHANGES_KEPT = dt.timedelta(minutes=10)
 def run_cycle(cluster_id: int) -> None:
     """Run one cycle of a cluster; whatever goes wrong in it stays with this cluster and is tried again by the next tick."""
     bells.answered(f"cycle:{cluster_id}")
+    if not Cluster.objects.filter(pk=cluster_id, enabled=True).exists():
+        return
     try:
         outcome = run(cluster_id)
-    except Cluster.DoesNotExist:
-        return
     except Exception:
         metrics.CYCLES.labels(cluster_id, "failed").inc()
         log.exception("cycle.failed", cluster=cluster_id)

@@ -1,21 +1,23 @@
 """Two connections at once: whoever is late finds out, and nothing is half done."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.db import connection, transaction
 
 from muster.clusters.models import Cluster, Node
-from muster.common import clock
+from muster.common import bells, clock
 from muster.cycle.commit import commit
 from muster.cycle.locks import close_lock_connection, cluster_lock
 from muster.cycle.run import run
 from muster.cycle.tasks import run_cycle, tick
-from muster.placements.actions import cancel_job, claim_intents, observe_workers
+from muster.placements.actions import cancel_job, claim_intents, finish_intent, observe_workers
 from muster.placements.actions.seen import WorkerSeen
 from muster.placements.load import load
 from muster.placements.models import DeviceHold, Placement, Stop
@@ -133,6 +135,21 @@ def test_devices_given_back_while_a_commit_is_planned(world: World) -> None:
     assert outcome.committed == 1
 
 
+def test_a_cancel_and_an_executor_that_finishes_do_not_lock_each_other_out(world: World) -> None:
+    job = submit(world.member, gpus=1)
+    run(world.cluster.pk)
+    [placement] = claim_intents(world.cluster.pk, [Placement], limit=1)
+    with beside() as run_beside:
+        with transaction.atomic():
+            Job.objects.select_for_update().get(pk=job.pk)
+            finished = run_beside(finish_intent, placement)
+            time.sleep(0.2)
+            cancel_job(job, world.member)
+        finished.result(timeout=10)
+    assert Placement.objects.get().state == "done"
+    assert Job.objects.get().state == "cancelled"  # no pod was ever recorded
+
+
 def test_two_executors_never_claim_the_same(world: World) -> None:
     for _ in range(4):
         submit(world.member, gpus=1)
@@ -183,5 +200,30 @@ def test_a_tick_sweeps_and_rings_every_enabled_cluster(world: World, monkeypatch
     tick()
     assert rung == [world.cluster.pk]
     assert off.pk not in rung
-    run_cycle(10**6)  # a cluster that was deleted meanwhile
-    assert Cluster.objects.count() == 2
+
+
+def test_a_ring_for_a_cluster_that_is_off_or_gone_is_answered_by_nothing(world: World) -> None:
+    submit(world.member, gpus=1)
+    Cluster.objects.update(enabled=False)
+    for cluster_id in (world.cluster.pk, 10**6):
+        run_cycle(cluster_id)
+    assert not Attempt.objects.exists()
+
+
+def test_a_bell_rings_once_until_it_is_answered(world: World) -> None:
+    name = f"cycle:{world.cluster.pk}"
+    bells.answered(name)
+    sent = _sent_by(bells.ring_cycle, world.cluster.pk, times=3)
+    assert sent == 1
+    assert bells.client().exists(bells.rung_key(name))
+    run_cycle(world.cluster.pk)
+    assert _sent_by(bells.ring_cycle, world.cluster.pk) == 1
+
+
+def _sent_by(action: Callable[..., None], *arguments: Any, times: int = 1) -> int:
+    """How many messages it puts into the cycle's queue."""
+    with current_app.connection_for_read() as broker, broker.SimpleQueue("cycle") as queue:
+        queue.clear()
+        for _ in range(times):
+            action(*arguments)
+        return queue.qsize()

@@ -113,13 +113,12 @@ def _want(worker: WorkerPlacement, gpu_id: int, shape: NodeShape, replicas: int)
     return Want(gpu_id, kind)
 
 
-def without_conflicts(units: Sequence[Unit], loaded: Loaded) -> list[Unit]:
+def without_conflicts(units: Sequence[Unit], devices: Devices) -> list[Unit]:
     """The units whose devices nobody holds, found by one query, so that no insert has to fail.
 
     Under the epoch's fence and the nodes' revisions there is none; a hold that the snapshot missed drops only the units it
     touches. Shares are added up here, since no constraint can. Nominations stand beside the holds of those who are being stopped.
     """
-    devices = Devices(loaded, units)
     wants = [[want for worker in unit.workers for want in devices.wants(worker)] for unit in units]
     used = _in_use({want.gpu_id for unit_wants in wants for want in unit_wants})
     kept = []
@@ -131,7 +130,7 @@ def without_conflicts(units: Sequence[Unit], loaded: Loaded) -> list[Unit]:
             for want in unit_wants:
                 used[want.gpu_id].add(want.kind, want.milli, want.slices)
         else:
-            log.error("commit.conflict", cluster=loaded.cluster_id, job=unit.job)
+            log.error("commit.conflict", job=unit.job)
     return kept
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from django.db.backends.postgresql.psycopg_any import NumericRange
+from django.db import connection
 from django.db.models import Max
 
 from muster.clusters.models import Node
@@ -17,28 +17,28 @@ from muster.cycle.commit.devices import Devices
 from muster.cycle.commit.fresh import Locked
 from muster.placements.actions.holds import touch_nodes
 from muster.placements.choices import HoldKind, HoldState
-from muster.placements.load import Loaded
-from muster.placements.models import DeviceHold, JobVerdict, Placement
+from muster.placements.models import JobVerdict, Placement
 from muster.workloads.choices import AttemptState
 from muster.workloads.models import Attempt, Role, Worker
 from muster.workloads.states import start_jobs
 from scheduler.messages import placed_message, shortfall_message
 from scheduler.model.plan import Shortfall, Unit, WorkerPlacement
+from scheduler.model.resources import MILLI_PER_GPU
 
 BATCH = 2000
 
 
-def write_units(loaded: Loaded, units: Sequence[Unit], locked: Locked, now: dt.datetime) -> None:
+def write_units(cluster_id: int, units: Sequence[Unit], locked: Locked, devices: Devices, now: dt.datetime) -> None:
     """Start the units' jobs; those nominated only get their devices kept."""
     attempts = _write_attempts(units)
     pairs = _write_workers(units, attempts)
-    _write_holds(Devices(loaded, units), pairs, now)
+    _write_holds(devices, pairs, now)
     starting = [(unit, attempt) for unit, attempt in zip(units, attempts, strict=True) if not unit.nominated]
-    _write_placements(loaded.cluster_id, [attempt for _, attempt in starting], now)
+    _write_placements(cluster_id, [attempt for _, attempt in starting], now)
     jobs = [locked.jobs[unit.job] for unit, _ in starting]
     start_jobs(jobs, _messages([unit for unit, _ in starting]))
     JobVerdict.objects.filter(job__in=jobs).delete()
-    record_changes(loaded.cluster_id, ChangeKind.JOB, [unit.job for unit in units if unit.nominated])
+    record_changes(cluster_id, ChangeKind.JOB, [unit.job for unit in units if unit.nominated])
     touch_nodes({worker.node for unit in units for worker in unit.workers})
 
 
@@ -107,27 +107,36 @@ def _write_workers(units: Sequence[Unit], attempts: Sequence[Attempt]) -> list[t
     return list(zip(placed, rows, strict=True))
 
 
+# Columns as arrays: a gang of thousands has tens of thousands of holds, and a statement with a placeholder for each
+# of their columns takes longer to write than to run.
+_INSERT_HOLDS = """
+    INSERT INTO placements_devicehold
+           (gpu_id, nic_id, worker_id, kind, milli, slices, profile, state, is_observed, since)
+    SELECT gpu, nic, worker, kind, milli, CASE WHEN first IS NOT NULL THEN int4range(first, past) END, profile, state,
+           false, %s
+      FROM unnest(%s::bigint[], %s::bigint[], %s::bigint[], %s::text[], %s::int[], %s::int[], %s::int[], %s::text[],
+                  %s::text[]) AS hold(gpu, nic, worker, kind, milli, first, past, profile, state)"""
+
+HoldRow = tuple[int | None, int | None, int, str, int, int | None, int | None, str, str]
+
+
 def _write_holds(devices: Devices, pairs: Iterable[tuple[WorkerPlacement, Worker]], now: dt.datetime) -> None:
-    rows = [hold for placed, worker in pairs for hold in _holds(devices, placed, worker, now)]
-    DeviceHold.objects.bulk_create(rows, batch_size=BATCH)
+    rows = [hold for placed, worker in pairs for hold in _holds(devices, placed, worker)]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(_INSERT_HOLDS, [now, *map(list, zip(*rows, strict=True))])
 
 
-def _holds(devices: Devices, placed: WorkerPlacement, worker: Worker, now: dt.datetime) -> Iterator[DeviceHold]:
-    state = HoldState.NOMINATED if worker.attempt.state == AttemptState.NOMINATED else HoldState.HELD
+def _holds(devices: Devices, placed: WorkerPlacement, worker: Worker) -> Iterator[HoldRow]:
+    """Rows in the order of the statement's columns; a MIG instance's slices are [first, past)."""
+    is_nominated = worker.attempt.state == AttemptState.NOMINATED
+    state = str(HoldState.NOMINATED if is_nominated else HoldState.HELD)
     for want in devices.wants(placed):
-        yield DeviceHold(
-            gpu_id=want.gpu_id,
-            worker=worker,
-            kind=want.kind,
-            milli=want.milli,
-            slices=NumericRange(*want.slices) if want.slices else None,
-            profile=want.profile,
-            state=state,
-            since=now,
-        )
+        first, past = want.slices or (None, None)
+        yield want.gpu_id, None, worker.pk, str(want.kind), want.milli, first, past, want.profile, state
     nic_id = devices.nic_ids.get((placed.node, placed.nic))
     if nic_id is not None:
-        yield DeviceHold(nic_id=nic_id, worker=worker, kind=HoldKind.NIC, state=state, since=now)
+        yield None, nic_id, worker.pk, str(HoldKind.NIC), MILLI_PER_GPU, None, None, "", state
 
 
 def _write_placements(cluster_id: int, attempts: Sequence[Attempt], now: dt.datetime) -> None:

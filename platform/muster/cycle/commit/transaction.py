@@ -13,7 +13,7 @@ from django.db.models import F
 from muster.clusters.models import Cluster
 from muster.common import bells
 from muster.cycle import metrics
-from muster.cycle.commit.devices import without_conflicts
+from muster.cycle.commit.devices import Devices, without_conflicts
 from muster.cycle.commit.fresh import Locked, fresh_units, lock_rows
 from muster.cycle.commit.rows import write_units
 from muster.cycle.commit.stops import write_stops
@@ -48,8 +48,9 @@ def commit(loaded: Loaded, plan: Plan, now: dt.datetime) -> Outcome:
             if not _pass_fence(loaded):
                 return THROWN_AWAY
             locked = lock_rows(loaded, plan.units)
-            units = without_conflicts(fresh_units(loaded, plan.units, locked), loaded)
-            _write(loaded, units, locked, now)
+            devices = Devices(loaded, plan.units)
+            units = without_conflicts(fresh_units(loaded, plan.units, locked), devices)
+            _write(loaded.cluster_id, units, locked, devices, now)
             write_verdicts(loaded, plan, now)
     except IntegrityError as error:
         log.error("commit.violation", cluster=loaded.cluster_id, error=str(error))
@@ -68,12 +69,12 @@ def _pass_fence(loaded: Loaded) -> bool:
     return bool(mine.update(epoch=F("epoch") + 1))
 
 
-def _write(loaded: Loaded, units: Sequence[Unit], locked: Locked, now: dt.datetime) -> None:
+def _write(cluster_id: int, units: Sequence[Unit], locked: Locked, devices: Devices, now: dt.datetime) -> None:
     if not units:
         return
     write_stops(units, locked)
-    write_units(loaded, units, locked, now)
-    ring_executor(loaded.cluster_id)
+    write_units(cluster_id, units, locked, devices, now)
+    ring_executor(cluster_id)
 
 
 def _count(cluster_id: int, outcome: Outcome) -> None:

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from muster.common import clock
+from muster.placements.actions.ending import lock_attempt
 from muster.placements.actions.leases import update_mine
 from muster.placements.actions.settling import settle
 from muster.placements.choices import OPEN_INTENTS, IntentState
@@ -85,6 +86,8 @@ def finish_intent(intent: Intent, state: str = IntentState.DONE) -> None:
 
     Raises LeaseLost when another process has it by now.
     """
+    if isinstance(intent, Placement | Stop):
+        lock_attempt(intent.attempt_id)  # job before intent, as a cancel locks them
     update_mine(intent, state=state, finished_at=clock.now(), lease_token=None, lease_until=None, last_error="")
     if isinstance(intent, Placement | Stop):
         settle(intent.attempt_id)
