@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -14,13 +13,13 @@ from muster.clusters.models import Cluster
 from muster.common import bells
 from muster.cycle import metrics
 from muster.cycle.commit.devices import Devices, without_conflicts
-from muster.cycle.commit.fresh import Locked, fresh_units, lock_rows
+from muster.cycle.commit.fresh import fresh_units, lock_rows
 from muster.cycle.commit.rows import write_units
 from muster.cycle.commit.stops import write_stops
 from muster.cycle.commit.verdicts import write_verdicts
 from muster.placements.actions.ending import ring_executor
 from muster.placements.load import Loaded
-from scheduler.model.plan import Plan, Unit
+from scheduler.model.plan import Plan
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +49,10 @@ def commit(loaded: Loaded, plan: Plan, now: dt.datetime) -> Outcome:
             locked = lock_rows(loaded, plan.units)
             devices = Devices(loaded, plan.units)
             units = without_conflicts(fresh_units(loaded, plan.units, locked), devices)
-            _write(loaded.cluster_id, units, locked, devices, now)
+            if units:
+                write_stops(units, locked)
+                write_units(loaded.cluster_id, units, locked=locked, devices=devices, now=now)
+                ring_executor(loaded.cluster_id)
             write_verdicts(loaded, plan, now)
     except IntegrityError as error:
         log.error("commit.violation", cluster=loaded.cluster_id, error=str(error))
@@ -67,14 +69,6 @@ def _pass_fence(loaded: Loaded) -> bool:
     """Raise the epoch, unless another commit has done so since this plan's rows were read."""
     mine = Cluster.objects.filter(pk=loaded.cluster_id, epoch=loaded.epoch)
     return bool(mine.update(epoch=F("epoch") + 1))
-
-
-def _write(cluster_id: int, units: Sequence[Unit], locked: Locked, devices: Devices, now: dt.datetime) -> None:
-    if not units:
-        return
-    write_stops(units, locked)
-    write_units(cluster_id, units, locked, devices, now)
-    ring_executor(cluster_id)
 
 
 def _count(cluster_id: int, outcome: Outcome) -> None:
