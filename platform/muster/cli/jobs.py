@@ -175,9 +175,7 @@ def explain(job: JobName, as_json: AsJson = False) -> None:
         if verdict["position"]:
             print(f"Place {verdict['position']} in {found['queue']}.")
         for step in verdict["funnel"]:
-            print("  " + ", ".join(f"{name} {value}" for name, value in step.items()))
-        for help_ in verdict["helps"]:
-            print(f"  would help: {help_ if isinstance(help_, str) else help_.get('message', help_)}")
+            print(f"  {step.get('line') or step}")
 
 
 def cancel(names: Annotated[list[str], typer.Argument(metavar="JOB...")], as_json: AsJson = False) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from muster.accounts.standing import Standing
@@ -11,7 +14,6 @@ from muster.quotas.models import Queue
 from muster.workloads.choices import (
     ACTIVE_JOB_STATES,
     FINAL_JOB_STATES,
-    WAITING_JOB_STATES,
     AttemptState,
     JobState,
     WorkerPhase,
@@ -67,12 +69,6 @@ def counts_by(jobs: QuerySet[Job], column: str) -> list[tuple[str, int]]:
     return list(jobs.order_by().values_list(column).annotate(count=Count("pk")).order_by("-count", column))
 
 
-def with_unmet_dependencies(jobs: QuerySet[Job]) -> QuerySet[Job]:
-    """Adds `is_blocked`: a job that must have succeeded first has not."""
-    unmet = JobDependency.objects.filter(job=OuterRef("pk")).exclude(after__state=JobState.SUCCEEDED)
-    return jobs.annotate(is_blocked=Exists(unmet))
-
-
 def dependencies_of(job: Job) -> list[tuple[Job, str]]:
     """The jobs it waits for, each with `met`, `open` or `failed` (it then waits for ever)."""
     states = {JobState.SUCCEEDED: "met", JobState.FAILED: "failed", JobState.CANCELLED: "failed"}
@@ -80,14 +76,31 @@ def dependencies_of(job: Job) -> list[tuple[Job, str]]:
     return [(row.after, states.get(JobState(row.after.state), "open")) for row in rows]
 
 
-def with_totals(queues: QuerySet[Queue]) -> QuerySet[Queue]:
-    """Adds `waiting` and `active` jobs and `gpus_used` of each leaf queue."""
-    active = Q(jobs__state__in=ACTIVE_JOB_STATES)
-    return queues.annotate(
-        waiting=Count("jobs", filter=Q(jobs__state__in=WAITING_JOB_STATES)),
-        active=Count("jobs", filter=active),
-        gpus_used=Coalesce(Sum("jobs__gpus_wanted", filter=active), 0, output_field=Job._meta.get_field("gpus_wanted")),
-    )
+@dataclass
+class QueueTotals:
+    """Jobs of a queue and all queues below it: how many wait, how many are active, and the GPUs of these."""
+
+    waiting: int = 0
+    active: int = 0
+    gpus_used: Decimal = Decimal(0)
+
+
+def queue_totals() -> dict[int, QueueTotals]:
+    """The totals of every queue, by its id; those of a parent contain its children's."""
+    active = Q(state__in=ACTIVE_JOB_STATES)
+    sums = Job.objects.exclude(state__in=FINAL_JOB_STATES).order_by().values("queue_id")
+    sums = sums.annotate(waiting=Count("pk", filter=~active), active=Count("pk", filter=active))
+    parents = dict(Queue.objects.values_list("pk", "parent_id"))
+    totals = {pk: QueueTotals() for pk in parents}
+    for row in sums.annotate(gpus=Coalesce(Sum("gpus_wanted", filter=active), Decimal(0))):
+        queue_id: int | None = row["queue_id"]
+        while queue_id is not None:
+            found = totals[queue_id]
+            found.waiting += row["waiting"]
+            found.active += row["active"]
+            found.gpus_used += row["gpus"]
+            queue_id = parents[queue_id]
+    return totals
 
 
 def job_verbs(standing: Standing, job: Job) -> list[str]:

@@ -11,9 +11,11 @@ from muster.accounts.choices import Role
 from muster.accounts.models import Membership, Tenant, User
 from muster.audit.models import AuditEntry
 from muster.clusters.models import Cluster, Node
+from muster.common import clock
 from muster.common.admin import PlatformAdminsOnly
 from muster.common.models import Change
 from muster.common.secrets import unseal
+from muster.fragmentation.actions import store_mix, store_sample
 from muster.quotas.models import PriorityClass, Queue, Quota
 from tests.support.builders import make_member, make_node, make_priorities, make_quota, make_user, make_world, submit
 
@@ -26,6 +28,8 @@ def world(db):
     make_priorities()
     make_quota(found.queue.parent, found.cluster, guaranteed=8, limit=8)
     submit(found.member)
+    store_sample(found.cluster.pk, clock.now(), {})
+    store_mix(found.cluster.pk, clock.now(), [], [])
     return found
 
 

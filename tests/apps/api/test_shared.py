@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from muster.workloads.models import Job
 from tests.support import builders
 from tests.support.builders import make_quota, submit
 from tests.support.contract import RowsContract, client
@@ -19,8 +20,10 @@ class TestQueues(RowsContract):
 
     def test_totals_count_the_queues_jobs_and_name_none(self, world):
         submit(world.member, gpus=2, workers=3)
-        row = next(row for row in self.rows(client(world.viewer)) if row["name"] == "train")
-        assert row["totals"] == {"waiting": 1, "active": 0, "gpus_used": 0}
+        Job.objects.filter(pk=submit(world.member, gpus=1, workers=2).pk).update(state="starting")
+        rows = {row["name"]: row for row in self.rows(client(world.viewer))}
+        row = rows["train"]
+        assert row["totals"] == rows["vision"]["totals"] == {"waiting": 1, "active": 1, "gpus_used": 2}
         assert (row["full_name"], row["parent"], row["capabilities"]) == ("vision/train", "vision", [])
 
 
@@ -30,6 +33,10 @@ class TestNodes(RowsContract):
 
     def make(self, world, count):
         return [builders.make_node(world.cluster, gpus=2) for _ in range(count)]
+
+    def test_a_node_lies_in_its_domains_outermost_first(self, world):
+        builders.make_node(world.cluster, domains={"rack": "r1", "block": "b0", "unknown": "x"})
+        assert list(self.rows(client(world.member))[0]["domains"].items()) == [("block", "b0"), ("rack", "r1")]
 
     def test_a_node_shows_its_gpus_and_who_may_cordon_it(self, world):
         self.make(world, 1)

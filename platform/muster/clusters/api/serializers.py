@@ -63,7 +63,7 @@ class NodeSerializer(RowSerializer[Node]):
     shape = serializers.CharField(source="shape.name", default=None, allow_null=True, read_only=True)
     labels = serializers.DictField(child=serializers.CharField(), read_only=True)
     taints = serializers.ListField(child=serializers.DictField(), read_only=True)
-    domains = serializers.DictField(child=serializers.CharField(), read_only=True)
+    domains = serializers.SerializerMethodField()
     gpus = GpuSerializer(many=True, read_only=True)
     capabilities = serializers.SerializerMethodField()
 
@@ -86,6 +86,12 @@ class NodeSerializer(RowSerializer[Node]):
             "gpus",
             "capabilities",
         )
+
+    @extend_schema_field(serializers.DictField(child=serializers.CharField()))
+    def get_domains(self, node: Node) -> dict[str, str]:
+        """Where it lies, outermost level first: the database keeps no order of keys."""
+        levels = [level["name"] for level in node.cluster.levels]
+        return {level: node.domains[level] for level in levels if level in node.domains}
 
     @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=VERBS)))
     def get_capabilities(self, node: Node) -> list[str]:

@@ -194,8 +194,8 @@ class QueueSerializer(RowSerializer[Queue]):
 
     @extend_schema_field(QueueTotalsSerializer)
     def get_totals(self, queue: Queue) -> dict[str, Any]:
-        """Of the queue's own jobs."""
-        return dict(QueueTotalsSerializer(queue).data)
+        """Of its jobs, and those of the queues below it."""
+        return dict(QueueTotalsSerializer(self.context["totals"][queue.pk]).data)
 
     @extend_schema_field(serializers.ListField(child=serializers.ChoiceField(choices=TENANT_VERBS)))
     def get_capabilities(self, queue: Queue) -> list[str]:

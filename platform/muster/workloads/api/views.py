@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from django.db.models import QuerySet
@@ -21,7 +22,7 @@ from muster.workloads import actions, judging
 from muster.workloads.api import filters, serializers
 from muster.workloads.drafts import draft_job
 from muster.workloads.models import Job
-from muster.workloads.queries import job_events, visible_job, visible_jobs, with_readiness, with_totals
+from muster.workloads.queries import QueueTotals, job_events, queue_totals, visible_job, visible_jobs, with_readiness
 from muster.workloads.spec import SCHEMA
 
 JOB_FILE = {key: value for key, value in SCHEMA.items() if key != "$defs"}
@@ -130,13 +131,19 @@ class QueueView(MemberView):
         "name": "name",
         "tenant": "tenant__name",
         "priority": "priority",
-        "waiting": "waiting",
-        "active": "active",
     }
 
     def get_queryset(self) -> QuerySet[Queue]:
-        queues = visible_queues(self.standing).select_related("tenant", "parent").prefetch_related("quotas__cluster")
-        return with_totals(queues).order_by("pk")
+        queues = visible_queues(self.standing).select_related("tenant", "parent")
+        return queues.prefetch_related("quotas__cluster").order_by("pk")
+
+    def get_serializer_context(self) -> dict[str, Any]:
+        return super().get_serializer_context() | {"totals": self.totals}
+
+    @cached_property
+    def totals(self) -> dict[int, QueueTotals]:
+        """Read once per request: a parent's need its children's."""
+        return queue_totals() if getattr(self, "request", None) else {}
 
 
 def _is_set(request: Request, name: str) -> bool:
