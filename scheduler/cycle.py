@@ -12,6 +12,7 @@ from scheduler.model.policy import Policy
 from scheduler.model.snapshot import Snapshot
 from scheduler.model.verdict import Reason, Verdict, rank_of
 from scheduler.place.attempt import attempt
+from scheduler.place.grow import grow
 from scheduler.place.possible import impossible
 from scheduler.registry import plugins_of
 from scheduler.world import World
@@ -27,7 +28,9 @@ def plan(snapshot: Snapshot, policy: Policy, now: float, rng: Generator | None =
     world.rng = rng
     # 2. Allocate: take the next job of the next queue, place it whole or record a verdict, until nobody is left.
     units, verdicts = _allocate(world)
-    # 3. Say it: units in the order of decision, one verdict per group of waiting jobs.
+    # 3. Grow: elastic jobs above their minimum, on what everybody else left.
+    units = grow(world, units)
+    # 4. Say it: units in the order of decision, one verdict per group of waiting jobs.
     return _as_plan(world, units, verdicts)
 
 
@@ -41,6 +44,8 @@ def _allocate(world: World) -> tuple[list[Unit], dict[int, Verdict]]:
         outcome = attempt(world, candidate)
         if isinstance(outcome, Unit):
             units.append(outcome)
+            if candidate.shape is not world.snapshot.waiting.shape[row]:
+                world.started_elastic[candidate.key] = row
             stream.placed(row)
             continue
         rescued = _post_filter(world, candidate, outcome)
@@ -74,7 +79,7 @@ def _note_head(world: World, candidate: Candidate, verdict: Verdict) -> None:
 
 
 class _Candidates:
-    """Rows of the waiting table as candidates; columns become lists once, for they are read one by one."""
+    """Rows of the waiting table as candidates, elastic ones at their minimum; keys become lists once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         waiting = snapshot.waiting
@@ -82,7 +87,7 @@ class _Candidates:
         self._shapes, self._avoid = waiting.shape, waiting.avoid
 
     def at(self, row: int) -> Candidate:
-        return Candidate(row, self._keys[row], self._shapes[row], self._queues[row], self._avoid[row])
+        return Candidate(row, self._keys[row], self._shapes[row].at_minimum, self._queues[row], self._avoid[row])
 
 
 def _as_plan(world: World, units: list[Unit], verdicts: dict[int, Verdict]) -> Plan:

@@ -63,6 +63,8 @@ class World:
         self.refused: dict[Any, Refused] = {}
         """Shapes that found no place in this cycle (`place/attempt.py`)."""
         self.repeats = 0
+        self.started_elastic: dict[int, int] = {}
+        """Waiting row by key of the elastic jobs that this plan starts."""
         self.entered: list[int] = []
         """Node rows that the exclusive gang being placed sits on already."""
         self._views: dict[Ask, View] = {}

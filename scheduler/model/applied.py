@@ -15,9 +15,9 @@ def applied(snapshot: Snapshot, plan: Plan, now: float) -> Snapshot:
     """The snapshot with every unit of the plan carried out at once."""
     if not plan.units:
         return snapshot
-    rows = np.searchsorted(snapshot.waiting.key, [unit.job for unit in plan.units])
+    rows = np.searchsorted(snapshot.waiting.key, [unit.job for unit in plan.units if not unit.is_growth])
     started = snapshot.waiting.take(rows)
-    shapes = dict(zip(started.key.tolist(), started.shape, strict=True))
+    grown = snapshot.running.take(np.isin(snapshot.running.key, [unit.job for unit in plan.units if unit.is_growth]))
     running = RunningJobs(
         **{
             name: getattr(started, name)
@@ -29,8 +29,11 @@ def applied(snapshot: Snapshot, plan: Plan, now: float) -> Snapshot:
         protected_until=np.zeros(len(started)),
         state=np.full(len(started), RunState.RUNNING, dtype=np.int64),
     )
+    running = running.concat(grown)
+    shapes = dict(zip(running.key.tolist(), running.shape, strict=True))
     first = int(snapshot.workers.key.max(initial=0)) + 1
-    return snapshot.changed(Changes(running=running, workers=_workers(plan.units, shapes, first)))
+    kept = snapshot.workers.take(np.isin(snapshot.workers.job, grown.key))
+    return snapshot.changed(Changes(running=running, workers=kept.concat(_workers(plan.units, shapes, first))))
 
 
 def _workers(units: Sequence[Unit], shapes: dict[int, JobShape], first: int) -> Workers:

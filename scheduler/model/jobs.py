@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from functools import cached_property
 
@@ -144,6 +144,13 @@ class JobShape:
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def at_minimum(self) -> JobShape:
+        """The shape with no more workers than must start together; itself where it is not elastic."""
+        if all(role.min_workers == role.workers for role in self.roles):
+            return self
+        return replace(self, roles=tuple(replace(role, workers=role.min_workers) for role in self.roles))
 
     @cached_property
     def ranked_roles(self) -> tuple[int, ...]:

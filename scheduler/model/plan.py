@@ -85,6 +85,8 @@ class Unit:
     workers: tuple[WorkerPlacement, ...]
     replica: int = 0
     stops: tuple[Stop, ...] = ()
+    is_growth: bool = False
+    """More workers for a job that runs already."""
     nominated: bool = False
     """Its devices are free only once the stops are done."""
     bottleneck: Bottleneck | None = None

@@ -49,9 +49,13 @@ def attempt(world: World, candidate: Candidate) -> Unit | Verdict:
     if isinstance(booked, Verdict):
         world.ledger.rollback(mark)
         return booked
-    return Unit(
-        candidate.key, booked.workers, bottleneck=_bottleneck(world, booked), shortfalls=shortfalls(world, booked)
-    )
+    return unit_of(world, booked)
+
+
+def unit_of(world: World, gang: Gang) -> Unit:
+    """A placed gang as the plan tells it."""
+    told = shortfalls(world, gang)
+    return Unit(gang.candidate.key, gang.workers, bottleneck=_bottleneck(world, gang), shortfalls=told)
 
 
 def _pre_filter(world: World, candidate: Candidate) -> Verdict | None:

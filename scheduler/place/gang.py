@@ -59,33 +59,37 @@ def _numbered(world: World, shape: JobShape, seats: Sequence[Seat]) -> list[Work
     """Workers by role in file order, numbered along the topology tree; ranks run through the roles that have them."""
     placed: list[WorkerPlacement] = []
     rank = 0
-    keys = world.layout.nodes.key
-    for position, role in enumerate(shape.roles):
+    for position in range(len(shape.roles)):
         mine = [seat for seat in seats if seat.position == position]
+        tail = next((number for number, seat in enumerate(mine) if seat.is_tail), None)
         has_rank = position in shape.ranked_roles
-        for index, seat in enumerate(_in_ring_order(world, mine)):
-            pick = seat.pick
-            placed.append(
-                WorkerPlacement(
-                    role=role.name,
-                    index=index,
-                    rank=rank + index if has_rank else -1,
-                    node=int(keys[seat.row]),
-                    kind=pick.kind,
-                    gpus=pick.gpus,
-                    milli=pick.milli,
-                    profile=role.devices.profile,
-                    mig_start=pick.start,
-                    quality=pick.quality,
-                )
-            )
+        for index, number in enumerate(in_ring_order(world, [seat.row for seat in mine], tail)):
+            own_rank = rank + index if has_rank else -1
+            placed.append(placement_of(world, shape, mine[number], index=index, rank=own_rank))
         rank += len(mine) if has_rank else 0
     return placed
 
 
-def _in_ring_order(world: World, seats: Sequence[Seat]) -> Sequence[Seat]:
-    if len(seats) < 2:
-        return seats
-    rows = np.array([seat.row for seat in seats])
-    tail = next((number for number, seat in enumerate(seats) if seat.is_tail), None)
-    return [seats[number] for number in ring_order(world.layout, rows, tail=tail).tolist()]
+def placement_of(world: World, shape: JobShape, seat: Seat, *, index: int, rank: int) -> WorkerPlacement:
+    """A seat as the plan tells it."""
+    role, pick = shape.roles[seat.position], seat.pick
+    return WorkerPlacement(
+        role=role.name,
+        index=index,
+        rank=rank,
+        node=int(world.layout.nodes.key[seat.row]),
+        kind=pick.kind,
+        gpus=pick.gpus,
+        milli=pick.milli,
+        profile=role.devices.profile,
+        mig_start=pick.start,
+        quality=pick.quality,
+    )
+
+
+def in_ring_order(world: World, rows: Sequence[int], tail: int | None = None) -> Sequence[int]:
+    """Positions of workers on these node rows in rank order."""
+    if len(rows) < 2:
+        return range(len(rows))
+    order: list[int] = ring_order(world.layout, np.array(rows), tail=tail).tolist()
+    return order

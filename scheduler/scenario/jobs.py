@@ -145,8 +145,8 @@ def _check_roles(section: Section, roles: list[Role]) -> None:
 def _role(section: Section, name: str, gpu: GpuNeeds, *, time_slice: bool) -> Role:
     workers = section.get("workers", convert.positive, 1)
     least = section.get("min_workers", convert.positive, workers)
-    if least < workers:
-        raise section.error("min_workers", f"`min_workers` in {section.what} is not supported yet")
+    if least > workers:
+        raise section.error("min_workers", f"`min_workers` in {section.what} is more than its {workers} workers")
     return Role(
         name=name,
         workers=workers,

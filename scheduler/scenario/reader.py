@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,19 +12,21 @@ from scheduler.model.columns import objects
 from scheduler.model.jobs import NO_NODES, JobShape, RunningJobs, RunState, WaitingJobs, Workers
 from scheduler.model.policy import PlacementPolicy, Policy
 from scheduler.model.queues import NO_PARENT, Queue
+from scheduler.model.resources import MILLI_PER_GPU
 from scheduler.model.snapshot import Snapshot
 from scheduler.scenario import convert
 from scheduler.scenario.cluster import Cluster, read_cluster
 from scheduler.scenario.document import Lines, Section, parse
-from scheduler.scenario.jobs import Job, read_job
+from scheduler.scenario.jobs import Job, RunningWorker, read_job
+from scheduler.score.frag.mix import TaskShape
 
 _TOP_KEYS = ("name", "why", "now", "cluster", "queues", "jobs", "policy", "expect", "format")
 _TOP_UNBUILT: dict[str, Any] = {"reservations": [], "shapes": {}}
 _QUEUE_KEYS = ("parent", "guaranteed", "limit", "priority", "borrow")
 _QUEUE_UNBUILT = {"weight": 1, "lend": None, "usage": 0, "preempt_within": True, "reclaim": True}
-_POLICY_KEYS = ("placement", "backfill")
+_POLICY_KEYS = ("placement", "backfill", "mix", "preemption")
 _POLICY_UNBUILT = {
-    "reserve_head_after": 0, "consolidate": False, "usage_weight": 0, "preemption": True, "defragment": False, "mix": None,
+    "reserve_head_after": 0, "consolidate": False, "usage_weight": 0, "defragment": False,
     "max_moves": None, "max_lost_gpu_seconds": None, "profile": None, "weights": None, "seed": None,
 }  # fmt: skip
 
@@ -94,7 +96,23 @@ def _policy(section: Section) -> Policy:
     return Policy(
         placement=section.get("placement", PlacementPolicy, PlacementPolicy.PACK),
         backfill=section.get("backfill", convert.flag, True),
+        preemption=section.get("preemption", convert.flag, True),
+        mix=tuple(_task(section, value) for value in section.get("mix", list, [])),
     )
+
+
+def _task(policy: Section, value: Any) -> tuple[TaskShape, float]:
+    """One shape of the workload mix with its share."""
+    section = Section(policy.file, "an entry of `mix`", value, policy.values.lines["mix"])
+    section.check(("gpus", "gpu_fraction", "cpus", "memory", "share"))
+    milli = section.get("gpu_fraction", convert.milli_gpu, MILLI_PER_GPU)
+    task = TaskShape(
+        gpus=section.get("gpus", convert.count, 1 if "gpu_fraction" in section.values else 0),
+        milli=milli,
+        cpu=section.get("cpus", convert.millicores, 0),
+        memory=section.get("memory", convert.size, 0),
+    )
+    return task, section.need("share", convert.number)
 
 
 def _read_jobs(top: Section, queues: dict[str, Queue]) -> list[Job]:
@@ -119,7 +137,7 @@ def _snapshot(cluster: Cluster, queues: Sequence[Queue], jobs: Sequence[Job]) ->
     queue_keys = {queue.name: queue.key for queue in queues}
     shapes: dict[JobShape, JobShape] = {}
     shared = {job.name: shapes.setdefault(job.shape, job.shape) for job in jobs}
-    running = [job for job in jobs if job.running and not _has_ended(job, cluster)]
+    running = [replace(job, running=alive) for job in jobs if (alive := _alive(job, cluster))]
     names = {job.name for job in running}
     waiting = [job for job in jobs if job.name not in names]
     common = _Common(keys, queue_keys, shared)
@@ -152,15 +170,19 @@ class _Common:
         }
 
 
-def _has_ended(job: Job, cluster: Cluster) -> bool:
-    """A node that is not ready, or an unhealthy GPU, has ended the attempt of a gang that has a worker there."""
-    for worker in job.running:
-        if worker.node not in cluster.names:
-            raise job.section.error("running", f"job {job.name} runs on {worker.node}, which does not exist")
-        row = cluster.names[worker.node] - 1
-        if not cluster.nodes.ready[row] or int(cluster.nodes.unhealthy[row]) & worker.gpus:
-            return True
-    return False
+def _alive(job: Job, cluster: Cluster) -> tuple[RunningWorker, ...]:
+    """The workers still there. A node that is not ready, or an unhealthy GPU, has ended those on it, and with them the
+    attempt, unless the job is elastic and stays at or above its minimum."""
+    alive = tuple(worker for worker in job.running if not _has_ended(job, worker, cluster))
+    enough = all(sum(w.role == role.name for w in alive) >= role.min_workers for role in job.shape.roles)
+    return alive if len(alive) == len(job.running) or enough else ()
+
+
+def _has_ended(job: Job, worker: RunningWorker, cluster: Cluster) -> bool:
+    if worker.node not in cluster.names:
+        raise job.section.error("running", f"job {job.name} runs on {worker.node}, which does not exist")
+    row = cluster.names[worker.node] - 1
+    return not cluster.nodes.ready[row] or bool(int(cluster.nodes.unhealthy[row]) & worker.gpus)
 
 
 def _waiting(jobs: Sequence[Job], common: _Common, cluster: Cluster) -> WaitingJobs:

@@ -34,7 +34,7 @@ def _jobs(scenario: Scenario, plan: Plan, after: Snapshot) -> dict[str, Any]:
     nodes = dict(zip(after.nodes.key.tolist(), after.nodes.name, strict=True))
     queues = {queue.key: queue.name for queue in scenario.snapshot.queues}
     jobs = {key: job.name for key, job in enumerate(scenario.jobs, start=1)}
-    units = {unit.job: unit for unit in plan.units}
+    units = {unit.job: unit for unit in plan.units if not unit.is_growth}
     waiting = scenario.snapshot.waiting.key.tolist()
     verdicts = {key: plan.verdicts[n] for key, n in zip(waiting, plan.verdict_of.tolist(), strict=True) if n >= 0}
     placements = _placements(scenario, after, nodes)
