@@ -28,7 +28,7 @@ from scheduler.model.resources import MILLI_PER_GPU
 BATCH = 2000
 
 
-def write_units(cluster_id: int, units: Sequence[Unit], locked: Locked, devices: Devices, now: dt.datetime) -> None:
+def write_units(cluster_id: int, units: Sequence[Unit], *, locked: Locked, devices: Devices, now: dt.datetime) -> None:
     """Start the units' jobs; those nominated only get their devices kept."""
     attempts = _write_attempts(units)
     pairs = _write_workers(units, attempts)
