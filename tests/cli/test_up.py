@@ -72,7 +72,6 @@ def kill_and_expect_back(data_dir: Path, name: str) -> None:
 def test_story(start_muster: MusterStarter, data_dir: Path, free_port: int) -> None:
     first = start_muster("up")
     wait_for(lambda: is_healthy(free_port), seconds=SECONDS_TO_START)
-
     assert unwell(data_dir, free_port) <= {"clusters", "publisher", "workers"}  # those may still be starting
 
     # Two supervisors on one data directory would sweep each other away.

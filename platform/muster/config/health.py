@@ -77,7 +77,10 @@ def report() -> dict[str, str]:
 def healthz(_request: HttpRequest) -> JsonResponse:
     """200 once the platform can be used, else 503; either way each part by name."""
     parts = report()
-    return JsonResponse(parts, status=200 if set(parts.values()) == {"ok"} else 503)
+    response = JsonResponse(parts, status=200 if set(parts.values()) == {"ok"} else 503)
+    # Somebody asks several times a second while we start: Django need not log each 503 as an error.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 @require_safe
