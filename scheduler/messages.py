@@ -105,11 +105,23 @@ def _no_nodes(told: Told) -> str:
     verdict = told.verdict
     if verdict.level:
         return f"No node of this cluster stands in a {verdict.level}."
-    return f"No node of this cluster could ever hold a worker of {verdict.role}: model, labels, taints or size."
+    worker = "a worker" if verdict.role == "worker" else f"a worker of role {verdict.role}"
+    return f"No node of this cluster could ever hold {worker}: its model, labels, taints or size rule all out."
+
+
+def _fragmented(told: Told) -> str:
+    verdict = told.verdict
+    if verdict.asked < PARTS_PER_GPU:
+        return "Enough of the GPUs is free in all, but in pieces smaller than a worker needs."
+    needs, has = _amount(GPU, verdict.asked), _amount(GPU, verdict.free)
+    return f"Enough GPUs are free in all, but a worker needs {needs} on one node, and none has more than {has}."
 
 
 def _topology(told: Told) -> str:
-    level = told.verdict.level
+    verdict, level = told.verdict, told.verdict.level
+    if level and verdict.asked:
+        most = f"no {level} has room for more than {verdict.free}"
+        return f"Enough is free in all, but {verdict.asked} workers must be in one {level}, and {most}."
     if level:
         return f"Enough is free in all, but no single {level} has it."
     return "Enough is free in all, but not joined, or not on separate nodes, as the job requires."
@@ -137,7 +149,7 @@ _SENTENCES: dict[Reason, Sentence] = {
     Reason.INSUFFICIENT_GPUS: _short(GPU),
     Reason.INSUFFICIENT_CPU: _short(CPU),
     Reason.INSUFFICIENT_MEMORY: _short(MEMORY),
-    Reason.FRAGMENTED: _plain("Enough GPUs are free in all, but not as many on one node as a worker needs."),
+    Reason.FRAGMENTED: _fragmented,
     Reason.TOPOLOGY_UNSATISFIED: _topology,
     Reason.BEHIND_RESERVATION: _plain("Would run into devices that are reserved for another job."),
     Reason.WAITING_FOR_PREEMPTION: _plain("Starts as soon as the jobs stopped for it have ended."),
@@ -149,6 +161,10 @@ def _help(one: Help) -> str:
         return f"if {one.amount / PARTS_PER_GPU:g} more GPUs were free"
     if one.kind in {CPU, MEMORY}:
         return f"if {_amount(one.kind, one.amount)} more were free"
+    if one.kind == "nodes":
+        return f"if the {one.amount} nodes came back that would do but are down, cordoned or avoided"
+    if one.kind == "quota":
+        return f"to raise that by {_amount(one.of, one.amount)}"
     if one.kind == "relax":
         return f"to prefer {one.of} instead of requiring it" if one.of != "links" else "to ask for fewer joined GPUs"
     return "to move small jobs together" if one.kind == "consolidate" else ""

@@ -66,13 +66,19 @@ class DeviceTable:
 
     def ensure(self, masks: MaskArray) -> None:
         """Solve these masks and all that are left over when workers are placed one after another."""
-        while len(masks := np.unique(masks[~self.solved[masks]])):
+        while len(masks := self._unsolved(masks)):
             for part in np.array_split(masks, max(1, len(masks) * len(self.sets) >> 20)):
                 self._choose(part)
             rest = masks & ~self.chosen[masks]
             masks = rest[self.chosen[masks] > 0]
         pending = np.flatnonzero(self.solved & (self.times == 0) & (self.chosen > 0)).astype(np.uint32)
         self._count_times(pending)
+
+    def _unsolved(self, masks: MaskArray) -> MaskArray:
+        """Those not solved yet, each once."""
+        wanted = np.zeros(len(self.solved), dtype=np.bool_)
+        wanted[masks] = True
+        return np.flatnonzero(wanted & ~self.solved).astype(np.uint32)
 
     def _choose(self, masks: MaskArray) -> None:
         """[masks, sets] compare every set inside every mask."""

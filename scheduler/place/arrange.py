@@ -120,7 +120,7 @@ def _used_places(seating: Seating, supply: Supply, place: Place, seats: Sequence
     if not friends:
         return
     if near:
-        yield np.unique(friends), layout.host_level - 1
+        yield np.array(sorted(set(friends))), layout.host_level - 1
     for inner in range(layout.host_level - 1, level, -1):
         domain = layout.domain_of[inner]
         if layout.domain_count[inner] and (domain[friends] >= 0).all():

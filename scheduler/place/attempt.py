@@ -71,7 +71,7 @@ def _plainest(world: World, candidate: Candidate, verdict: Verdict) -> Verdict:
     if rank_of(verdict.reason) <= rank_of(Reason.EXCEEDS_CLUSTER):
         return verdict
     never = impossible(world, candidate.shape)
-    return verdict if never is None or rank_of(never.reason) > rank_of(verdict.reason) else never
+    return verdict if never is None or rank_of(never.reason) >= rank_of(verdict.reason) else never
 
 
 def _again(world: World, candidate: Candidate, choices: tuple[Models, ...], known: Refused) -> Verdict:

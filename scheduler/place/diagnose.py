@@ -14,12 +14,12 @@ from scheduler.model.jobs import DeviceKind, JobShape
 from scheduler.model.occupancy import NOBODY
 from scheduler.model.resources import MILLI_PER_GPU, PARTS_PER_GPU, PARTS_PER_MILLI
 from scheduler.model.verdict import Cause, Help, Reason, Verdict
-from scheduler.place.funnel import funnel
+from scheduler.place.funnel import funnel, nodes_out
 from scheduler.place.gang import Models, avoided
 from scheduler.place.mig import instance_named
 from scheduler.place.possible import fits, relaxed
 from scheduler.place.share import BITS
-from scheduler.reserve.quota import gpu_parts
+from scheduler.reserve.quota import gpu_parts, largest_first
 from scheduler.world import World
 
 _SHORT = {Cause.CPU: Reason.INSUFFICIENT_CPU, Cause.MEMORY: Reason.INSUFFICIENT_MEMORY}
@@ -36,7 +36,9 @@ def diagnose(world: World, candidate: Candidate, choices: Sequence[Models]) -> V
         or (_short_on_each(world, probe, choices) if _binds(world, probe, choices) else None)
         or _badly_placed(world, probe, choices)
     )
-    return replace(verdict, funnel=funnel(world, probe, choices))
+    out = nodes_out(world, probe, choices)
+    helps = (*verdict.help, Help("nodes", out)) if out else verdict.help
+    return replace(verdict, funnel=funnel(world, probe, choices), help=helps)
 
 
 def _short_of_gpus(world: World, candidate: Candidate, choices: Sequence[Models]) -> Verdict | None:
@@ -138,11 +140,41 @@ def _badly_placed(world: World, candidate: Candidate, choices: Sequence[Models])
     topology, anywhere = shape.topology, relaxed(shape)
     if fits(world, anywhere, candidate.avoid, choices):
         level = topology.slice.level if topology.slice else topology.level
-        return Verdict(Reason.TOPOLOGY_UNSATISFIED, level=level, help=(Help("relax", of=level or "links"),))
+        wanted, found = _in_one_domain(world, candidate, choices, level)
+        helps = (Help("relax", of=level or "links"),)
+        return Verdict(Reason.TOPOLOGY_UNSATISFIED, level=level, asked=wanted, free=found, help=helps)
     for causes in _LESS:
         if fits(world, _without(anywhere, *causes), candidate.avoid, choices):
             return Verdict(_SHORT[causes[0]], asked=_wanted(shape, causes[0]))
-    return Verdict(Reason.FRAGMENTED, role=shape.roles[0].name, help=(Help("consolidate"),))
+    wanted, found = _on_one_node(world, candidate, choices)
+    role = shape.roles[largest_first(shape)[0]].name
+    return Verdict(Reason.FRAGMENTED, role=role, asked=wanted, free=found, help=(Help("consolidate"),))
+
+
+def _in_one_domain(world: World, candidate: Candidate, choices: Sequence[Models], level: str) -> tuple[int, int]:
+    """(workers that must be together, most that any one domain has room for), for gangs of one role."""
+    shape = candidate.shape
+    if level not in world.layout.levels or len(shape.roles) > 1:
+        return 0, 0
+    number = world.layout.levels.index(level)
+    views = [world.view(world.asks(shape, models, candidate.avoid)[0]) for models in choices]
+    run = shape.topology.slice
+    wanted = min(run.workers, shape.roles[0].workers) if run else shape.roles[0].workers
+    return wanted, max((int(view.room_in(number).max(initial=0)) for view in views), default=0)
+
+
+def _on_one_node(world: World, candidate: Candidate, choices: Sequence[Models]) -> tuple[int, int]:
+    """(GPU parts that one worker of the largest role needs, most wholly free ones on any node open to it)."""
+    position = largest_first(candidate.shape)[0]
+    asks = {world.asks(candidate.shape, models, candidate.avoid)[position] for models in choices}
+    wanted, found = 0, 0
+    for ask in asks:
+        if ask.model is None:
+            continue
+        wanted = gpu_parts(world.layout, ask.role, ask.model)
+        free = np.bitwise_count(world.ledger.used.free[world.fixed_mask(ask)])
+        found = max(found, int(free.max(initial=0)) * PARTS_PER_GPU)
+    return wanted, found
 
 
 def _wanted(shape: JobShape, cause: Cause) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from scheduler.framework import Ask, Candidate
 from scheduler.model.columns import BoolArray
 from scheduler.model.hardware import GpuModel
-from scheduler.model.verdict import FunnelStep
+from scheduler.model.verdict import Cause, FunnelStep
 from scheduler.world import World
 
 
@@ -52,3 +52,26 @@ def _narrowed(world: World, left: dict[Ask, BoolArray], role: str, *, fixed: boo
         if asks:
             steps.append(FunnelStep(role, plugin.cause, int(np.any(list(left.values()), axis=0).sum())))
     return steps
+
+
+def nodes_out(world: World, candidate: Candidate, choices: Sequence[tuple[GpuModel | None, ...]]) -> int:
+    """Nodes that would do for some role if they were ready, not cordoned, and not avoided."""
+    asks = {ask for models in choices for ask in world.asks(candidate.shape, models, candidate.avoid)}
+    out = np.zeros(len(world.layout.nodes), dtype=np.bool_)
+    for ask in asks:
+        out |= _fixed_but_health(world, ask) & ~world.fixed_mask(ask)
+    return int(out.sum())
+
+
+def _fixed_but_health(world: World, ask: Ask) -> BoolArray:
+    """Kept with the nodes."""
+    key = ("whatever the health", world.plugins.filters, ask)
+    kept: dict[Any, Any] = world.layout.kept
+    if key not in kept:
+        mask = np.ones(len(world.layout.nodes), dtype=np.bool_)
+        for plugin in world.plugins.filters:
+            if plugin.fixed and plugin.cause != Cause.HEALTH and plugin.applies(ask):
+                mask &= plugin.room(world, ask, slice(None)) > 0
+        kept[key] = mask
+    found: BoolArray = kept[key]
+    return found

@@ -35,6 +35,6 @@ def _split_domain(world: World, gang: Gang) -> list[Shortfall]:
     if topology.want != Want.PREFERRED or topology.level not in layout.levels or len(gang.workers) < 2:
         return []
     rows = np.searchsorted(layout.nodes.key, [worker.node for worker in gang.workers])
-    domains = np.unique(layout.group_of[layout.levels.index(topology.level)][rows])
+    domains = set(layout.group_of[layout.levels.index(topology.level)][rows].tolist())
     worst = min(worker.quality for worker in gang.workers)
     return [Shortfall("", topology.level, len(gang.workers), len(domains), worst)] if len(domains) > 1 else []

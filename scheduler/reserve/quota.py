@@ -15,7 +15,7 @@ from scheduler.model.nodes import Layout, distinct
 from scheduler.model.queues import NO_PARENT, Queue
 from scheduler.model.resources import CPU, GPU, MEMORY, PARTS_PER_GPU, PARTS_PER_MILLI, gpu_resource, mig_parts
 from scheduler.model.snapshot import Snapshot
-from scheduler.model.verdict import Quota, Reason, Verdict
+from scheduler.model.verdict import Help, Quota, Reason, Verdict
 
 Amounts = dict[str, int]
 _MOST_CHOICES = 256
@@ -107,7 +107,7 @@ class QuotaBook:
                 asked = demand.get(resource, 0)
                 if asked and used.get(resource, 0) + asked > allowed:
                     quota = Quota(key, resource, used.get(resource, 0), asked, allowed)
-                    return Verdict(Reason.QUOTA_EXCEEDED, quota=quota)
+                    return Verdict(Reason.QUOTA_EXCEEDED, quota=quota, help=(_more(quota),))
         return None
 
     def _over_guarantee(self, queue: int, demand: Mapping[str, int]) -> Verdict | None:
@@ -120,7 +120,7 @@ class QuotaBook:
                 asked = demand.get(resource, 0)
                 if asked and used.get(resource, 0) + asked > allowed:
                     quota = Quota(key, resource, used.get(resource, 0), asked, allowed)
-                    return Verdict(Reason.GUARANTEE_EXCEEDED, quota=quota)
+                    return Verdict(Reason.GUARANTEE_EXCEEDED, quota=quota, help=(_more(quota),))
         return None
 
     def _over_borrow(self, queue: int, demand: Mapping[str, int]) -> Verdict | None:
@@ -131,8 +131,13 @@ class QuotaBook:
             if borrow is not None:
                 allowed = self.tree.guaranteed[key].get(GPU, 0) + borrow
                 if used + asked > allowed:
-                    return Verdict(Reason.BORROW_LIMIT, quota=Quota(key, GPU, used, asked, allowed))
+                    quota = Quota(key, GPU, used, asked, allowed)
+                    return Verdict(Reason.BORROW_LIMIT, quota=quota, help=(_more(quota),))
         return None
+
+
+def _more(quota: Quota) -> Help:
+    return Help("quota", quota.used + quota.asked - quota.allowed, quota.resource)
 
 
 def worker_demand(layout: Layout, role: Role, model: GpuModel | None, workers: int) -> Amounts:
