@@ -12,6 +12,7 @@ from muster.clusters.models import Cluster, Gpu, Node
 from muster.common import clock
 from muster.common.choices import EventKind
 from muster.common.events import OVERVIEW, job_topic, map_topic, record_event
+from muster.fragmentation.actions import store_sample
 from muster.placements.choices import HoldKind, HoldState
 from muster.placements.models import DeviceHold
 from muster.quotas.models import Queue, Quota
@@ -66,7 +67,17 @@ class World:
 
     def change(self) -> None:
         """Something happens."""
-        self.rng.choice([self.submit, self.start, self.start, self.finish, self.cancel, self.cordon, self.break_gpu])()
+        deeds = [
+            self.submit,
+            self.start,
+            self.start,
+            self.finish,
+            self.cancel,
+            self.cordon,
+            self.break_gpu,
+            self.measure,
+        ]
+        self.rng.choice(deeds)()
 
     def start(self) -> None:
         """A queued job is given a free GPU."""
@@ -122,6 +133,10 @@ class World:
             gpu.save()
             self._tell_node(gpu.node_id)
 
+    def measure(self) -> None:
+        """A sample of fragmentation is taken."""
+        store_sample(self.cluster.pk, clock.now(), {"free_gpus": float(self.rng.randrange(12)), "stranded": []})
+
     def _some(self, state: str) -> Job | None:
         found = list(Job.objects.filter(state=state).order_by("id"))
         return self.rng.choice(found) if found else None
@@ -140,6 +155,7 @@ class World:
         return [
             "overview",
             f"cluster/{cluster}/map",
+            f"cluster/{cluster}/fragmentation",
             f"queues/{cluster}",
             f"tenant/{tenant}/jobs",
             f"job/{self.job.pk}",

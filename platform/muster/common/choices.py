@@ -21,3 +21,4 @@ class EventKind(TextChoices):
     NODE = "node"
     QUEUE = "queue"
     CLUSTER = "cluster"
+    FRAGMENTATION = "fragmentation"

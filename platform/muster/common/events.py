@@ -20,6 +20,11 @@ def map_topic(cluster_id: int) -> str:
     return f"cluster/{cluster_id}/map"
 
 
+def fragmentation_topic(cluster_id: int) -> str:
+    """How broken up the free GPUs of one cluster are; shared by all members."""
+    return f"cluster/{cluster_id}/fragmentation"
+
+
 def queues_topic(cluster_id: int) -> str:
     """Queues with their totals in one cluster; shared by all members."""
     return f"queues/{cluster_id}"

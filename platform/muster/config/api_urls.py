@@ -3,7 +3,7 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-APPS = ("accounts", "clusters", "workloads", "placements", "kube")
+APPS = ("accounts", "clusters", "workloads", "placements", "fragmentation", "kube")
 
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),

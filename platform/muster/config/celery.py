@@ -19,9 +19,13 @@ QUEUES = ("cycle", "preview", "kube", "default")
 # name of the task: seconds between two rings
 BEATS = {
     "muster.cycle.tasks.tick": 5.0,
+    "muster.cycle.tasks.learn_mixes": 300.0,
+    "muster.preview.tasks.sample": 30.0,
+    "muster.fragmentation.tasks.prune_samples": 3600.0,
     "muster.kube.tasks.sweep": 5.0,
     "muster.kube.tasks.prune_logs": 3600.0,
     "muster.common.tasks.prune_events": 60.0,
+    "muster.workloads.tasks.prune_keys": 3600.0,
 }
 
 

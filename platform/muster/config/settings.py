@@ -47,6 +47,7 @@ INSTALLED_APPS = [
     "muster.quotas",
     "muster.workloads",
     "muster.placements",
+    "muster.fragmentation",
     "muster.cycle",
     "muster.preview",
     "muster.kube",

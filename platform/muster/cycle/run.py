@@ -13,6 +13,7 @@ from muster.common import bells, clock
 from muster.cycle import metrics
 from muster.cycle.commit import Outcome, commit
 from muster.cycle.locks import cluster_lock
+from muster.fragmentation.mixes import with_mix
 from muster.placements.load import Loaded, load
 from muster.placements.load.changes import has_unnumbered
 from scheduler.cycle import plan
@@ -43,7 +44,8 @@ def run(cluster_id: int) -> Outcome | None:
 def _plan_and_commit(loaded: Loaded) -> Outcome:
     now = clock.now()
     with _timed(loaded.cluster_id, "plan"):
-        decided = plan(loaded.snapshot, loaded.policy, now.timestamp(), default_rng(loaded.epoch))
+        policy = with_mix(loaded.policy, loaded.cluster_id)
+        decided = plan(loaded.snapshot, policy, now.timestamp(), default_rng(loaded.epoch))
     with _timed(loaded.cluster_id, "commit"):
         outcome = commit(loaded, decided, now)
     if outcome.committed or outcome.dropped or outcome.was_thrown_away:

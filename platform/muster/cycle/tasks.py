@@ -42,6 +42,15 @@ def tick() -> None:
     sweep(clock.now())
 
 
+@shared_task
+def learn_mixes() -> None:
+    """Now and then: learn what is asked for, where the last lesson is a day old."""
+    # Brings SciPy, which no cycle needs.
+    from muster.cycle.learning import learn_all
+
+    learn_all(clock.now())
+
+
 def sweep(now: dt.datetime) -> None:
     """Ended walltimes, starts that took too long, nodes avoided long enough, changes that all have followed."""
     expire_walltimes(now)

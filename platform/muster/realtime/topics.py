@@ -13,6 +13,7 @@ from typing import Any
 
 from muster.accounts.models import Membership
 from muster.common.choices import EventKind
+from muster.fragmentation import objects as fragmentation
 from muster.placements.objects import jobs, overview, queues, world
 from muster.workloads.models import Job
 
@@ -46,6 +47,12 @@ def _sees_job(user: Any, job_id: int) -> bool:
 TOPICS = (
     Topic(re.compile(r"overview()"), _is_member, overview.everything, {EventKind.CLUSTER: overview.read}),
     Topic(re.compile(r"cluster/(\d+)/map"), _is_member, world.everything, {EventKind.NODE: world.read}),
+    Topic(
+        re.compile(r"cluster/(\d+)/fragmentation"),
+        _is_member,
+        fragmentation.everything,
+        {EventKind.FRAGMENTATION: fragmentation.read},
+    ),
     Topic(re.compile(r"queues/(\d+)"), _is_member, queues.everything, {EventKind.QUEUE: queues.read}),
     Topic(re.compile(r"tenant/(\d+)/jobs"), _is_in_tenant, jobs.everything, {EventKind.JOB: jobs.read_rows}),
     Topic(

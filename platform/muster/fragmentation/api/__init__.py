@@ -1,0 +1,1 @@
+"""REST interface of fragmentation."""
