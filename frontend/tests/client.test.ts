@@ -55,7 +55,9 @@ describe("LiveClient", () => {
   it("delivers a snapshot, then what changes", () => {
     const { client, line } = connected();
     const seen: string[] = [];
-    client.subscribe("overview", { changed: (change, store) => seen.push(`${change.whole}:${String(store.objects.get("cluster:1")?.used)}`) });
+    client.subscribe("overview", {
+      changed: (change, store) => seen.push(`${change.whole}:${String(store.objects.get("cluster:1")?.used)}`),
+    });
     line.says({ topic: "overview", seq: 3, snapshot: [{ id: "cluster:1", version: 3, used: 8 }] });
     line.says({ topic: "overview", seq: 4, prev: 3, put: [{ id: "cluster:1", version: 4, used: 16 }] });
     expect(line.sent).toEqual([{ sub: "overview" }]);

@@ -28,7 +28,10 @@ describe("LogBuffer", () => {
     buffer.append("worker-0", "half ");
     buffer.append("worker-1", "other\n");
     buffer.append("worker-0", "whole\n");
-    expect(buffer.lines).toMatchObject([{ worker: "worker-0", no: 1, raw: "half whole" }, { worker: "worker-1", no: 1, raw: "other" }]);
+    expect(buffer.lines).toMatchObject([
+      { worker: "worker-0", no: 1, raw: "half whole" },
+      { worker: "worker-1", no: 1, raw: "other" },
+    ]);
   });
 
   it("finds lines; capitals make it exact", () => {

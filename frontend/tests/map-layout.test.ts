@@ -27,7 +27,10 @@ describe("the map's layout", () => {
   });
 
   it("fits 80,000 GPUs by small devices, and few by large ones", () => {
-    const many = buildModel(Array.from({ length: 2000 }, (_, i) => node(i, `r${Math.floor(i / 16)}`)), ["rack"]);
+    const many = buildModel(
+      Array.from({ length: 2000 }, (_, i) => node(i, `r${Math.floor(i / 16)}`)),
+      ["rack"],
+    );
     expect(fittingCell(many, 1200, 560)).toBeLessThan(fittingCell(model, 1200, 560));
   });
 
@@ -40,7 +43,12 @@ describe("the map's layout", () => {
   it("walks devices by arrows and reaches every one", () => {
     const layout = layoutMap(model, 900, 14);
     const seen = new Set<number>();
-    for (let at = walk(model, layout, -1, "ArrowRight"), i = 0; i < model.node.length; i++, at = walk(model, layout, at, "ArrowRight")) seen.add(at);
+    for (
+      let at = walk(model, layout, -1, "ArrowRight"), i = 0;
+      i < model.node.length;
+      i++, at = walk(model, layout, at, "ArrowRight")
+    )
+      seen.add(at);
     expect(seen.size).toBe(model.node.length);
     expect(walk(model, layout, 0, "ArrowDown")).toBe(4);
     expect(walk(model, layout, 4, "ArrowUp")).toBe(0);

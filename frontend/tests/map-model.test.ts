@@ -41,12 +41,24 @@ describe("the map's model", () => {
   });
 
   it("stands behind the picture as a table", () => {
-    expect(tableRows(buildModel(nodes(), ["rack"]), NAMES)[0]).toEqual({ name: "n1", place: "r0", total: 4, used: 2, free: 1, bad: 1, owners: "llama" });
+    expect(tableRows(buildModel(nodes(), ["rack"]), NAMES)[0]).toEqual({
+      name: "n1",
+      place: "r0",
+      total: 4,
+      used: 2,
+      free: 1,
+      bad: 1,
+      owners: "llama",
+    });
   });
 
   it("shows a job's own racks where the cluster is large", () => {
     const many = [...nodes(), ...Array.from({ length: 60 }, (_, i) => node(100 + i, `r${5 + i}`))];
-    expect(aroundJob(many, ["rack"], 5).map((one) => one.pk).sort()).toEqual([1, 2]);
+    expect(
+      aroundJob(many, ["rack"], 5)
+        .map((one) => one.pk)
+        .sort(),
+    ).toEqual([1, 2]);
     expect(aroundJob(nodes(), ["rack"], 5)).toHaveLength(4);
   });
 });

@@ -10,19 +10,39 @@ import { NAMES, gpu, held, node, nodes } from "./map";
 const WHITE = pack(255, 255, 255);
 const grey = (n: number) => pack(n, n, n);
 const palette: Palette = {
-  surface: WHITE, text: grey(0), faint: grey(90), line: grey(220), free: grey(200), other: grey(150), bad: pack(220, 0, 0), running: pack(0, 160, 0),
-  starting: pack(0, 0, 200), queued: pack(200, 160, 0), stopping: pack(220, 120, 0), focus: pack(80, 0, 220),
-  categories: Array.from({ length: 12 }, (_, i) => pack(20 * i, 100, 200)), sequence: [200, 160, 120, 80, 40].map(grey),
+  surface: WHITE,
+  text: grey(0),
+  faint: grey(90),
+  line: grey(220),
+  free: grey(200),
+  other: grey(150),
+  bad: pack(220, 0, 0),
+  running: pack(0, 160, 0),
+  starting: pack(0, 0, 200),
+  queued: pack(200, 160, 0),
+  stopping: pack(220, 120, 0),
+  focus: pack(80, 0, 220),
+  categories: Array.from({ length: 12 }, (_, i) => pack(20 * i, 100, 200)),
+  sequence: [200, 160, 120, 80, 40].map(grey),
 };
 
 function painted(list = nodes(), isLit: ((device: number) => boolean) | null = null, cell = 14) {
   const model = buildModel(list, ["rack"]);
   const layout = layoutMap(model, 400, cell);
   const coloured = colourMap(model, "queue", NAMES, palette);
-  const view = { pixels: new Uint32Array(400 * layout.height), width: 400, height: layout.height, left: 0, top: 0, scale: 1 };
+  const view = {
+    pixels: new Uint32Array(400 * layout.height),
+    width: 400,
+    height: layout.height,
+    left: 0,
+    top: 0,
+    scale: 1,
+  };
   paintMap(view, { model, layout, coloured, palette, isLit });
-  const middle = (device: number) => view.pixels[((layout.deviceY[device] ?? 0) + cell / 2) * 400 + (layout.deviceX[device] ?? 0) + cell / 2];
-  const edge = (device: number) => view.pixels[((layout.deviceY[device] ?? 0) + cell / 2) * 400 + (layout.deviceX[device] ?? 0)];
+  const middle = (device: number) =>
+    view.pixels[((layout.deviceY[device] ?? 0) + cell / 2) * 400 + (layout.deviceX[device] ?? 0) + cell / 2];
+  const edge = (device: number) =>
+    view.pixels[((layout.deviceY[device] ?? 0) + cell / 2) * 400 + (layout.deviceX[device] ?? 0)];
   return { middle, edge, coloured };
 }
 
@@ -37,7 +57,9 @@ describe("the map's painter", () => {
   it("gives an unhealthy device a red edge", () => expect(painted().edge(3)).toBe(palette.bad));
 
   it("fills a shared device from below by its share", () => {
-    const { middle } = painted([node(1, "r0", [gpu(0, held(5, { kind: "share", milli: 200 })), gpu(1, held(5, { kind: "share", milli: 900 }))])]);
+    const { middle } = painted([
+      node(1, "r0", [gpu(0, held(5, { kind: "share", milli: 200 })), gpu(1, held(5, { kind: "share", milli: 900 }))]),
+    ]);
     expect(middle(0)).toBe(mix(WHITE, palette.categories[0] ?? 0, 0.22));
     expect(middle(1)).toBe(palette.categories[0]);
   });
@@ -66,7 +88,13 @@ describe("the map's painter", () => {
   });
 
   it("paints 80,000 devices within a frame or two", () => {
-    const list = Array.from({ length: 10_000 }, (_, i) => node(i, `r${Math.floor(i / 16)}`, Array.from({ length: 8 }, (_, j) => gpu(j, j % 2 ? held(5) : {}))));
+    const list = Array.from({ length: 10_000 }, (_, i) =>
+      node(
+        i,
+        `r${Math.floor(i / 16)}`,
+        Array.from({ length: 8 }, (_, j) => gpu(j, j % 2 ? held(5) : {})),
+      ),
+    );
     const model = buildModel(list, ["rack"]);
     const layout = layoutMap(model, 1400, 3);
     const coloured = colourMap(model, "queue", NAMES, palette);

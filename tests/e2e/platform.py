@@ -25,6 +25,8 @@ FLAGS = (
 )
 PROCESSES = ("web", "publisher", "informer", "cycle", "kube", "beat")
 EMULATOR = "emulator.muster.dev/"
+START_SECONDS = 180.0
+"""Six processes at once on a machine that may do other things."""
 
 
 class Demo:
@@ -88,11 +90,18 @@ def demo() -> Iterator[Demo]:
         stage.start_emulator("--cluster", "demo")
         stage.manage("demo_seed")
         stage.start(*PROCESSES)
-        stage.wait_for_web()
+        stage.wait(lambda: _answers(stage.url), "the web process", seconds=START_SECONDS)
         found = Demo(stage)
         with found.person("admin") as client:
-            stage.wait(lambda: len(_ready(client)) >= 24, "the nodes to be seen")
+            stage.wait(lambda: len(_ready(client)) >= 24, "the nodes to be seen", seconds=START_SECONDS)
         yield found
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/healthz", timeout=5).status_code == httpx.codes.OK
+    except httpx.HTTPError:
+        return False
 
 
 def _ready(client: httpx.Client) -> list[Any]:

@@ -19,11 +19,11 @@ def test_a_gang_is_submitted_from_the_form_and_watched_until_it_has_finished(pla
     page.get_by_role("link", name="Submit a job").first.click()
     page.get_by_role("button", name="PyTorch DDP").click()
     page.get_by_label("Name", exact=True).fill("ring-of-four")
-    page.get_by_label("Queue").select_option("train")
-    page.get_by_label("Image").fill("muster/process")
-    page.get_by_label("Command").fill("python3 allreduce.py")
+    page.get_by_label("Queue", exact=True).select_option("train")
+    page.get_by_label("Image", exact=True).fill("muster/process")
+    page.get_by_label("Command", exact=True).fill("python3 allreduce.py")
     page.get_by_label("Workers", exact=True).fill("4")
-    page.get_by_label("GPUs per worker").fill("2")
+    page.get_by_label("GPUs per worker", exact=True).fill("2")
     page.get_by_label("Variables").fill("ROUNDS=20\nSECONDS=6")
     expect(page.locator("textarea[name=source]")).to_have_value(FILE)
     expect(page.get_by_role("status").filter(has_text="Asks for 4 workers with 8 GPUs")).to_be_visible()
@@ -49,8 +49,8 @@ def test_what_is_written_in_yaml_stands_in_the_form(signed_in, platform):
     page.keyboard.insert_text("name: from-yaml\nqueue: eval\nimage: a/b:1\ncommand: [python, 'a b.py']\nworkers: 3\n")
     expect(page.get_by_label("Name", exact=True)).to_have_value("from-yaml")
     expect(page.get_by_label("Workers", exact=True)).to_have_value("3")
-    expect(page.get_by_label("Command")).to_have_value("python 'a b.py'")
-    expect(page.get_by_label("Queue")).to_have_value("eval")
+    expect(page.get_by_label("Command", exact=True)).to_have_value("python 'a b.py'")
+    expect(page.get_by_label("Queue", exact=True)).to_have_value("eval")
 
 
 def test_a_mistake_is_said_beside_the_field_and_the_line(signed_in, platform):

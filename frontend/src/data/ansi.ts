@@ -21,7 +21,10 @@ const PLAIN: Style = { colour: null, bold: false, dim: false, italic: false, und
 function classesOf(style: Style): string {
   const names = [
     style.colour === null ? "" : `a-${style.colour}`,
-    style.bold ? "a-b" : "", style.dim ? "a-d" : "", style.italic ? "a-i" : "", style.underline ? "a-u" : "",
+    style.bold ? "a-b" : "",
+    style.dim ? "a-d" : "",
+    style.italic ? "a-i" : "",
+    style.underline ? "a-u" : "",
   ];
   return names.filter(Boolean).join(" ");
 }

@@ -25,7 +25,10 @@ export interface Parsed {
 export function parseJobFile(text: string): Parsed {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, strict: true });
-  const problems = document.errors.map((error: YAMLError) => ({ message: error.message.split(" at line")[0] ?? error.message, line: error.linePos?.[0].line ?? 0 }));
+  const problems = document.errors.map((error: YAMLError) => ({
+    message: error.message.split(" at line")[0] ?? error.message,
+    line: error.linePos?.[0].line ?? 0,
+  }));
   if (!problems.length && document.contents !== null && !isMap(document.contents))
     problems.push({ message: "A job file is a list of keys with values.", line: 1 });
   return { document, lines, problems };
@@ -59,11 +62,16 @@ export function joinWords(words: unknown[]): string {
 }
 
 function pairsOf(text: string): Record<string, string> {
-  const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
-  return Object.fromEntries(lines.map((line) => {
-    const at = line.indexOf("=");
-    return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1)];
-  }));
+  const lines = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter(Boolean);
+  return Object.fromEntries(
+    lines.map((line) => {
+      const at = line.indexOf("=");
+      return at < 0 ? [line, ""] : [line.slice(0, at).trim(), line.slice(at + 1)];
+    }),
+  );
 }
 
 /** A field's text as the value it stands for; undefined when it is empty and the key goes. */
@@ -79,13 +87,19 @@ export function toValue(kind: FieldKind, text: string): unknown {
 export function toText(kind: FieldKind, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (kind === "words") return Array.isArray(value) ? joinWords(value) : String(value);
-  if (kind === "pairs") return typeof value === "object" ? Object.entries(value).map(([key, one]) => `${key}=${String(one)}`).join("\n") : String(value);
+  if (kind === "pairs")
+    return typeof value === "object"
+      ? Object.entries(value)
+          .map(([key, one]) => `${key}=${String(one)}`)
+          .join("\n")
+      : String(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
 export function readField(parsed: Parsed, field: Field): string {
   const value: unknown = parsed.document.getIn(field.path.split("."));
-  const plain: unknown = value && typeof value === "object" && "toJSON" in value ? (value as { toJSON(): unknown }).toJSON() : value;
+  const plain: unknown =
+    value && typeof value === "object" && "toJSON" in value ? (value as { toJSON(): unknown }).toJSON() : value;
   return toText(field.kind, plain);
 }
 

@@ -30,7 +30,8 @@ export class LogSource {
     while (!this.isStopped) {
       const ended = await this.read().catch((error: unknown) => {
         // A job that waits has no log yet: it is asked for again, as after a break, until there is one.
-        if (!this.isStopped) this.sink.state("broken", error instanceof Refused ? error.message : "The log stream broke; joining again.");
+        if (!this.isStopped)
+          this.sink.state("broken", error instanceof Refused ? error.message : "The log stream broke; joining again.");
         return false;
       });
       if (ended || this.isStopped) return;
@@ -45,7 +46,10 @@ export class LogSource {
 
   /** Reads one stream to its end; true when the log is complete. */
   private async read(): Promise<boolean> {
-    const answer = await fetch(this.url, { signal: this.stopper.signal, headers: { Accept: "application/x-ndjson, text/plain" } });
+    const answer = await fetch(this.url, {
+      signal: this.stopper.signal,
+      headers: { Accept: "application/x-ndjson, text/plain" },
+    });
     if (!answer.ok || !answer.body) throw new Refused(await reasonOf(answer));
     this.sink.restarted();
     this.sink.state("open");

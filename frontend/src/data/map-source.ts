@@ -56,7 +56,8 @@ export class MapSource {
   private onChange(change: StoreChange, store: TopicStore): void {
     if (!this.data) return;
     const nodes = change.put as unknown as WireNode[];
-    if (change.whole || change.gone.length) this.listener.loaded(this.data, [...store.objects.values()] as unknown as WireNode[]);
+    if (change.whole || change.gone.length)
+      this.listener.loaded(this.data, [...store.objects.values()] as unknown as WireNode[]);
     else if (nodes.length) this.listener.changed(nodes);
     if (nodes.some((node) => this.hasUnnamed(node))) this.askNames();
   }

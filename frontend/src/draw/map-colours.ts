@@ -24,14 +24,24 @@ export interface Coloured {
 }
 
 const STATE_WORDS: Record<Glyph, string> = {
-  [Glyph.FREE]: "free", [Glyph.USED]: "in use", [Glyph.SHARED]: "shared", [Glyph.NOMINATED]: "promised", [Glyph.OTHER]: "other pods",
-  [Glyph.BAD]: "unhealthy", [Glyph.UNKNOWN]: "unknown",
+  [Glyph.FREE]: "free",
+  [Glyph.USED]: "in use",
+  [Glyph.SHARED]: "shared",
+  [Glyph.NOMINATED]: "promised",
+  [Glyph.OTHER]: "other pods",
+  [Glyph.BAD]: "unhealthy",
+  [Glyph.UNKNOWN]: "unknown",
 };
 
 function stateColour(palette: Palette, glyph: Glyph): Packed {
   const colours: Record<Glyph, Packed> = {
-    [Glyph.FREE]: palette.free, [Glyph.USED]: palette.running, [Glyph.SHARED]: palette.starting, [Glyph.NOMINATED]: palette.queued,
-    [Glyph.OTHER]: palette.other, [Glyph.BAD]: palette.bad, [Glyph.UNKNOWN]: palette.faint,
+    [Glyph.FREE]: palette.free,
+    [Glyph.USED]: palette.running,
+    [Glyph.SHARED]: palette.starting,
+    [Glyph.NOMINATED]: palette.queued,
+    [Glyph.OTHER]: palette.other,
+    [Glyph.BAD]: palette.bad,
+    [Glyph.UNKNOWN]: palette.faint,
   };
   return colours[glyph];
 }
@@ -43,7 +53,9 @@ function healthEntry(model: MapModel, device: number, palette: Palette): [string
   if (gpu?.health === "dirty") return ["dirty", palette.stopping, Glyph.USED];
   if (gpu?.health === "unhealthy") return ["unhealthy", palette.bad, Glyph.BAD];
   if (gpu?.health === "unknown") return ["unknown", palette.faint, Glyph.UNKNOWN];
-  return node?.cordoned ? ["cordoned", palette.queued, Glyph.USED] : ["healthy", palette.sequence[1] ?? palette.free, Glyph.USED];
+  return node?.cordoned
+    ? ["cordoned", palette.queued, Glyph.USED]
+    : ["healthy", palette.sequence[1] ?? palette.free, Glyph.USED];
 }
 
 function isOwned(glyph: Glyph): boolean {
@@ -51,7 +63,11 @@ function isOwned(glyph: Glyph): boolean {
 }
 
 function rank(names: Record<string, unknown>): Map<string, number> {
-  return new Map(Object.keys(names).sort((a, b) => Number(a) - Number(b)).map((id, i) => [id, i]));
+  return new Map(
+    Object.keys(names)
+      .sort((a, b) => Number(a) - Number(b))
+      .map((id, i) => [id, i]),
+  );
 }
 
 /** Colour and label of a device's owner under `by`. */
@@ -59,7 +75,11 @@ class Owners {
   private readonly tenants: Map<string, number>;
   private readonly queues: Map<string, number>;
 
-  constructor(private readonly model: MapModel, private readonly names: Names, private readonly palette: Palette) {
+  constructor(
+    private readonly model: MapModel,
+    private readonly names: Names,
+    private readonly palette: Palette,
+  ) {
     this.tenants = rank(names.tenants);
     this.queues = rank(names.queues);
   }

@@ -39,7 +39,11 @@ function drawFrames(view: LabelView, layout: MapLayout, palette: Palette, innerm
     if (frame.depth === innermost && layout.cell < LABELLED_FROM) continue;
     context.fillStyle = css(frame.depth === innermost ? palette.faint : palette.text);
     const inset = frame.depth === innermost ? 8 : 0;
-    context.fillText(fitted(context, frame.label, frame.w - 2 * inset), x + inset, y + (frame.depth === innermost ? 14 : 12));
+    context.fillText(
+      fitted(context, frame.label, frame.w - 2 * inset),
+      x + inset,
+      y + (frame.depth === innermost ? 14 : 12),
+    );
   }
 }
 
@@ -51,7 +55,11 @@ function drawNodeNames(view: LabelView, model: MapModel, layout: MapLayout, pale
     const y = (layout.nodeY[slot] ?? 0) - view.top;
     if (y > view.height || y < -layout.cell * 2) continue;
     const x = (layout.nodeX[slot] ?? 0) - view.left - layout.labelWidth;
-    context.fillText(fitted(context, model.nodes[slot]?.name ?? "", layout.labelWidth - 8), x, y + (layout.nodeH[slot] ?? 0) / 2 + 4);
+    context.fillText(
+      fitted(context, model.nodes[slot]?.name ?? "", layout.labelWidth - 8),
+      x,
+      y + (layout.nodeH[slot] ?? 0) / 2 + 4,
+    );
   }
 }
 
@@ -70,16 +78,28 @@ const NAMED_FROM = 18;
 const INK = "rgb(0 0 0 / 0.78)";
 
 /** The name of a job over the devices it holds side by side, where it fits. */
-export function drawJobNames(view: LabelView, model: MapModel, layout: MapLayout, nameOf: (device: number) => string | null): void {
+export function drawJobNames(
+  view: LabelView,
+  model: MapModel,
+  layout: MapLayout,
+  nameOf: (device: number) => string | null,
+): void {
   if (layout.cell < NAMED_FROM) return;
   const { context } = view;
   context.save();
   context.scale(view.scale, view.scale);
   context.font = view.font;
   context.fillStyle = INK;
-  for (let device = 0; device < model.node.length; ) {
+  for (let device = 0; device < model.node.length;) {
     let end = device + 1;
-    while (end < model.node.length && model.node[end] === model.node[device] && model.job[end] === model.job[device] && model.group[end] === model.group[device] && model.glyph[end] === Glyph.USED) end++;
+    while (
+      end < model.node.length &&
+      model.node[end] === model.node[device] &&
+      model.job[end] === model.job[device] &&
+      model.group[end] === model.group[device] &&
+      model.glyph[end] === Glyph.USED
+    )
+      end++;
     const y = (layout.deviceY[device] ?? 0) - view.top;
     const name = model.glyph[device] === Glyph.USED && y > -layout.cell && y < view.height ? nameOf(device) : null;
     const x = (layout.deviceX[device] ?? 0) - view.left;

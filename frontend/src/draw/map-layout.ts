@@ -110,9 +110,18 @@ export class LayoutBuilder {
     const nodes = model.nodes.length;
     const devices = model.node.length;
     this.out = {
-      cell, wide, width, height: 0, frames: [], labelWidth: this.metrics.label,
-      nodeX: new Int32Array(nodes), nodeY: new Int32Array(nodes), nodeW: new Int32Array(nodes), nodeH: new Int32Array(nodes),
-      deviceX: new Int32Array(devices), deviceY: new Int32Array(devices),
+      cell,
+      wide,
+      width,
+      height: 0,
+      frames: [],
+      labelWidth: this.metrics.label,
+      nodeX: new Int32Array(nodes),
+      nodeY: new Int32Array(nodes),
+      nodeW: new Int32Array(nodes),
+      nodeH: new Int32Array(nodes),
+      deviceX: new Int32Array(devices),
+      deviceY: new Int32Array(devices),
     };
   }
 
@@ -126,14 +135,22 @@ export class LayoutBuilder {
   }
 
   /** Lays out the levels around the innermost one, each a section of full width; returns where it ends. */
-  private section(part: { outer: string[]; inner: string | undefined; from: number; to: number; depth: number }, x: number, top: number): number {
+  private section(
+    part: { outer: string[]; inner: string | undefined; from: number; to: number; depth: number },
+    x: number,
+    top: number,
+  ): number {
     const [level, ...rest] = part.outer;
     if (level === undefined) return this.flow(part, x, top);
     let y = top;
     for (const domain of domainsWithin(this.model, level, part.from, part.to)) {
       const frame = { x, y, w: this.out.width - 2 * x, h: 0, label: domain.label || `no ${level}`, depth: part.depth };
       this.out.frames.push(frame);
-      y = this.section({ ...part, outer: rest, from: domain.from, to: domain.to, depth: part.depth + 1 }, x, y + BLOCK_LABEL);
+      y = this.section(
+        { ...part, outer: rest, from: domain.from, to: domain.to, depth: part.depth + 1 },
+        x,
+        y + BLOCK_LABEL,
+      );
       frame.h = y - frame.y;
       y += this.metrics.frameGap;
     }
@@ -141,10 +158,17 @@ export class LayoutBuilder {
   }
 
   /** Innermost domains side by side, wrapping; returns where the last row ends. */
-  private flow(part: { inner: string | undefined; from: number; to: number; depth: number }, left: number, top: number): number {
+  private flow(
+    part: { inner: string | undefined; from: number; to: number; depth: number },
+    left: number,
+    top: number,
+  ): number {
     const { frameGap } = this.metrics;
     const right = this.out.width - left;
-    const domains = part.inner === undefined ? [{ label: "", from: part.from, to: part.to }] : domainsWithin(this.model, part.inner, part.from, part.to);
+    const domains =
+      part.inner === undefined
+        ? [{ label: "", from: part.from, to: part.to }]
+        : domainsWithin(this.model, part.inner, part.from, part.to);
     let x = left;
     let y = top;
     let rowHeight = 0;
@@ -196,9 +220,13 @@ export class LayoutBuilder {
     };
   }
 
-  private rack(domain: Domain, box: { x: number; y: number; w: number; h: number; column: number; depth: number }): void {
+  private rack(
+    domain: Domain,
+    box: { x: number; y: number; w: number; h: number; column: number; depth: number },
+  ): void {
     const { framePad, frameLabel, rowGap, padY } = this.metrics;
-    if (domain.label) this.out.frames.push({ x: box.x, y: box.y, w: box.w, h: box.h, label: domain.label, depth: box.depth });
+    if (domain.label)
+      this.out.frames.push({ x: box.x, y: box.y, w: box.w, h: box.h, label: domain.label, depth: box.depth });
     const rows = this.rowsOf(domain);
     const pitch = this.out.cell + 2 * padY + rowGap;
     const top = box.y + framePad + (domain.label ? frameLabel : 0);
@@ -254,7 +282,13 @@ export function deviceAt(model: MapModel, layout: MapLayout, x: number, y: numbe
   for (let slot = 0; slot < layout.nodeX.length; slot++) {
     const top = layout.nodeY[slot] ?? 0;
     const left = layout.nodeX[slot] ?? 0;
-    if (y < top - slop || y >= top + (layout.nodeH[slot] ?? 0) + slop || x < left || x >= left + (layout.nodeW[slot] ?? 0)) continue;
+    if (
+      y < top - slop ||
+      y >= top + (layout.nodeH[slot] ?? 0) + slop ||
+      x < left ||
+      x >= left + (layout.nodeW[slot] ?? 0)
+    )
+      continue;
     for (let device = model.first[slot] ?? 0; device < (model.first[slot + 1] ?? 0); device++) {
       const from = layout.deviceX[device] ?? 0;
       if (x >= from - slop && x < from + layout.wide + slop) return device;

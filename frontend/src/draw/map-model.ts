@@ -53,7 +53,10 @@ function writeNode(model: MapModel, slot: number, node: WireNode): void {
     model.job[at] = hold?.job ?? NOBODY;
     model.tenant[at] = hold?.tenant ?? NOBODY;
     model.queue[at] = hold?.queue ?? NOBODY;
-    model.milli[at] = Math.min(1000, holds.reduce((sum, one) => sum + one.milli, 0));
+    model.milli[at] = Math.min(
+      1000,
+      holds.reduce((sum, one) => sum + one.milli, 0),
+    );
     model.batch[at] = hold?.job_kind === "batch" ? 1 : 0;
     model.numa[at] = gpu.numa ?? 0;
     model.group[at] = groupOf(model, node, gpu.index);
@@ -63,19 +66,33 @@ function writeNode(model: MapModel, slot: number, node: WireNode): void {
 /** Nodes in the order of their domains, so that what is near in the network is near on the screen. */
 function inOrder(nodes: WireNode[], levels: string[]): WireNode[] {
   const collator = new Intl.Collator("en", { numeric: true });
-  const keys = new Map(nodes.map((node) => [node, [...levels.map((level) => node.domains[level] ?? ""), node.name].join("\u0001")]));
+  const keys = new Map(
+    nodes.map((node) => [node, [...levels.map((level) => node.domains[level] ?? ""), node.name].join("\u0001")]),
+  );
   return [...nodes].sort((a, b) => collator.compare(keys.get(a) ?? "", keys.get(b) ?? ""));
 }
 
 export function buildModel(unordered: WireNode[], levels: string[], groups: Groups = {}): MapModel {
   const nodes = inOrder(unordered, levels);
   const first = new Int32Array(nodes.length + 1);
-  nodes.forEach((node, i) => { first[i + 1] = (first[i] ?? 0) + node.gpus.length; });
+  nodes.forEach((node, i) => {
+    first[i + 1] = (first[i] ?? 0) + node.gpus.length;
+  });
   const devices = first[nodes.length] ?? 0;
   const model: MapModel = {
-    nodes: [], slotOf: new Map(nodes.map((node, i) => [node.pk, i])), levels, groups, first,
-    node: new Int32Array(devices), glyph: new Uint8Array(devices), job: new Float64Array(devices), tenant: new Int32Array(devices),
-    queue: new Int32Array(devices), milli: new Uint16Array(devices), batch: new Uint8Array(devices), numa: new Int8Array(devices),
+    nodes: [],
+    slotOf: new Map(nodes.map((node, i) => [node.pk, i])),
+    levels,
+    groups,
+    first,
+    node: new Int32Array(devices),
+    glyph: new Uint8Array(devices),
+    job: new Float64Array(devices),
+    tenant: new Int32Array(devices),
+    queue: new Int32Array(devices),
+    milli: new Uint16Array(devices),
+    batch: new Uint8Array(devices),
+    numa: new Int8Array(devices),
     group: new Int8Array(devices),
   };
   nodes.forEach((node, slot) => writeNode(model, slot, node));
@@ -87,7 +104,8 @@ export function updateModel(model: MapModel, changed: WireNode[]): boolean {
   for (const node of changed) {
     const slot = model.slotOf.get(node.pk);
     const known = slot === undefined ? undefined : model.nodes[slot];
-    if (slot === undefined || !known || known.gpus.length !== node.gpus.length || known.shape !== node.shape) return false;
+    if (slot === undefined || !known || known.gpus.length !== node.gpus.length || known.shape !== node.shape)
+      return false;
     if (model.levels.some((level) => known.domains[level] !== node.domains[level])) return false;
     writeNode(model, slot, node);
   }

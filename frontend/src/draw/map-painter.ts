@@ -67,18 +67,29 @@ function isEdge(dx: number, dy: number, box: Box, line: number): boolean {
 }
 
 /** Cuts the corners of a large filled square, so that it reads as a chip and not as a block. */
-function roundCorners(view: View, box: Box, ground: Packed, ends: { cut: number; left: boolean; right: boolean }): void {
+function roundCorners(
+  view: View,
+  box: Box,
+  ground: Packed,
+  ends: { cut: number; left: boolean; right: boolean },
+): void {
   const { cut } = ends;
-  const corner = (x: number, y: number) => perPixel(view, { x, y, w: cut, h: cut }, (dx, dy) => {
-    const ox = x === box.x ? dx : cut - 1 - dx;
-    const oy = y === box.y ? dy : cut - 1 - dy;
-    return ox + oy < cut ? ground : null;
-  });
+  const corner = (x: number, y: number) =>
+    perPixel(view, { x, y, w: cut, h: cut }, (dx, dy) => {
+      const ox = x === box.x ? dx : cut - 1 - dx;
+      const oy = y === box.y ? dy : cut - 1 - dy;
+      return ox + oy < cut ? ground : null;
+    });
   const sides = [...(ends.left ? [box.x] : []), ...(ends.right ? [box.x + box.w - cut] : [])];
   for (const x of sides) for (const y of [box.y, box.y + box.h - cut]) corner(x, y);
 }
 
-type Painter = (view: View, box: Box, colour: Packed, extra: { ground: Packed; bad: Packed; share: number; line: number }) => void;
+type Painter = (
+  view: View,
+  box: Box,
+  colour: Packed,
+  extra: { ground: Packed; bad: Packed; share: number; line: number },
+) => void;
 
 const PAINTERS: Record<Glyph, Painter> = {
   [Glyph.FREE]: (view, box, colour, { ground, line }) => {
@@ -95,7 +106,9 @@ const PAINTERS: Record<Glyph, Painter> = {
   },
   [Glyph.NOMINATED]: (view, box, colour, { ground, line }) => {
     if (box.h < 5 * line) return fillRect(view, box, mix(ground, colour, 0.55));
-    perPixel(view, box, (dx, dy) => (isEdge(dx, dy, box, line) && Math.floor((dx + dy) / (2 * line)) % 2 === 0 ? colour : null));
+    perPixel(view, box, (dx, dy) =>
+      isEdge(dx, dy, box, line) && Math.floor((dx + dy) / (2 * line)) % 2 === 0 ? colour : null,
+    );
   },
   [Glyph.BAD]: (view, box, _colour, { ground, bad, line }) => {
     const faint = mix(ground, bad, 0.55);
@@ -128,8 +141,14 @@ function shownGlyph(scene: Scene, device: number): Glyph {
 
 function isContinued(scene: Scene, device: number): boolean {
   const { model, coloured } = scene;
-  return model.glyph[device] === Glyph.USED && model.glyph[device + 1] === Glyph.USED && model.node[device] === model.node[device + 1]
-    && model.job[device] === model.job[device + 1] && model.group[device] === model.group[device + 1] && coloured.fill[device] === coloured.fill[device + 1];
+  return (
+    model.glyph[device] === Glyph.USED &&
+    model.glyph[device + 1] === Glyph.USED &&
+    model.node[device] === model.node[device + 1] &&
+    model.job[device] === model.job[device + 1] &&
+    model.group[device] === model.group[device + 1] &&
+    coloured.fill[device] === coloured.fill[device + 1]
+  );
 }
 
 function paintStrip(view: View, scene: Scene, slot: number): void {
@@ -146,7 +165,12 @@ function paintStrip(view: View, scene: Scene, slot: number): void {
     const tone = (colour: Packed) => (part === 1 ? colour : mix(palette.surface, colour, part));
     const glyph = shownGlyph(scene, device);
     const colour = tone(coloured.fill[device] ?? 0);
-    PAINTERS[glyph](view, box, colour, { ground: palette.surface, bad: tone(palette.bad), share: (model.milli[device] ?? 1000) / 1000, line });
+    PAINTERS[glyph](view, box, colour, {
+      ground: palette.surface,
+      bad: tone(palette.bad),
+      share: (model.milli[device] ?? 1000) / 1000,
+      line,
+    });
     if (h < 9 * line) continue;
     const goesOn = isContinued(scene, device);
     const ends = { cut: 2 * line, left: !isContinued(scene, device - 1), right: !goesOn };

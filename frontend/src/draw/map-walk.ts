@@ -26,11 +26,17 @@ export function walk(model: MapModel, layout: MapLayout, from: number, key: Arro
   if (from < 0) return Math.min(0, last);
   const slot = model.node[from] ?? 0;
   switch (key) {
-    case "ArrowLeft": return Math.max(0, from - 1);
-    case "ArrowRight": return Math.min(last, from + 1);
-    case "Home": return model.first[slot] ?? from;
-    case "End": return (model.first[slot + 1] ?? from + 1) - 1;
-    case "ArrowUp": return vertical(model, layout, from, -1);
-    case "ArrowDown": return vertical(model, layout, from, 1);
+    case "ArrowLeft":
+      return Math.max(0, from - 1);
+    case "ArrowRight":
+      return Math.min(last, from + 1);
+    case "Home":
+      return model.first[slot] ?? from;
+    case "End":
+      return (model.first[slot + 1] ?? from + 1) - 1;
+    case "ArrowUp":
+      return vertical(model, layout, from, -1);
+    case "ArrowDown":
+      return vertical(model, layout, from, 1);
   }
 }

@@ -24,7 +24,9 @@ export const CATEGORIES = 12;
 function reader(element: HTMLElement): (token: string) => Packed {
   const probe = document.createElement("span");
   element.append(probe);
-  const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
+  const context = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", {
+    willReadFrequently: true,
+  });
   queueMicrotask(() => probe.remove());
   return (token) => {
     probe.style.color = `var(--color-${token})`;
@@ -39,9 +41,18 @@ function reader(element: HTMLElement): (token: string) => Packed {
 export function readPalette(element: HTMLElement): Palette {
   const read = reader(element);
   return {
-    surface: read("surface"), text: read("text"), faint: read("text-3"), line: read("line"), free: read("map-free"),
-    other: read("map-other"), bad: read("map-bad"), running: read("running"), starting: read("starting"), queued: read("queued"),
-    stopping: read("stopping"), focus: read("focus"),
+    surface: read("surface"),
+    text: read("text"),
+    faint: read("text-3"),
+    line: read("line"),
+    free: read("map-free"),
+    other: read("map-other"),
+    bad: read("map-bad"),
+    running: read("running"),
+    starting: read("starting"),
+    queued: read("queued"),
+    stopping: read("stopping"),
+    focus: read("focus"),
     categories: Array.from({ length: CATEGORIES }, (_, i) => read(`cat-${i}`)),
     sequence: Array.from({ length: 5 }, (_, i) => read(`seq-${i}`)),
   };

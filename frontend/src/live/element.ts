@@ -10,7 +10,10 @@ const REFRESH_MS = 1000;
 
 export function fieldOf(store: TopicStore, path: string): unknown {
   const [id = "", ...rest] = path.split(".");
-  return rest.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], store.objects.get(id));
+  return rest.reduce<unknown>(
+    (value, name) => (value as Record<string, unknown> | undefined)?.[name],
+    store.objects.get(id),
+  );
 }
 
 export function figure(value: unknown): string {

@@ -72,12 +72,24 @@ function render(): void {
   entries.forEach((entry, index) => {
     if (entry.group !== group) {
       group = entry.group;
-      list.append(Object.assign(document.createElement("div"), { className: "palette-group", textContent: group, role: "presentation" }));
+      list.append(
+        Object.assign(document.createElement("div"), {
+          className: "palette-group",
+          textContent: group,
+          role: "presentation",
+        }),
+      );
     }
     list.append(option(entry, index));
   });
   if (!entries.length)
-    list.append(Object.assign(document.createElement("div"), { className: "palette-empty", textContent: "Nothing here has that name.", role: "option" }));
+    list.append(
+      Object.assign(document.createElement("div"), {
+        className: "palette-empty",
+        textContent: "Nothing here has that name.",
+        role: "option",
+      }),
+    );
   input.setAttribute("aria-activedescendant", entries.length ? `palette-${chosen}` : "");
   list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
 }
@@ -133,5 +145,7 @@ export function watchPalette(): void {
     const item = target.closest<HTMLElement>(".palette-item");
     if (item) follow(entries[Number(item.dataset.index)]);
   });
-  dialog()?.querySelector("input")?.addEventListener("input", (event) => void search((event.target as HTMLInputElement).value));
+  dialog()
+    ?.querySelector("input")
+    ?.addEventListener("input", (event) => void search((event.target as HTMLInputElement).value));
 }

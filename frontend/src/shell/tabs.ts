@@ -36,6 +36,8 @@ export function watchTabs(): void {
     select(tab, false);
     remember(tab);
   });
-  const named = location.hash && document.querySelector<HTMLElement>(`[role=tab][aria-controls="${CSS.escape(location.hash.slice(1))}"]`);
+  const named =
+    location.hash &&
+    document.querySelector<HTMLElement>(`[role=tab][aria-controls="${CSS.escape(location.hash.slice(1))}"]`);
   if (named) select(named, false);
 }

@@ -23,8 +23,11 @@ export function toast(text: string, level: "info" | "success" | "error" = "info"
 
 /** Requests of the page that fail say so; nothing is lost silently. */
 export function watchErrors(): void {
-  for (const item of document.querySelectorAll(".toasts > :not([data-level=error])")) setTimeout(() => item.remove(), STAY_MS);
-  document.addEventListener("htmx:error", () => toast("The server could not be reached. Your last action was not saved.", "error"));
+  for (const item of document.querySelectorAll(".toasts > :not([data-level=error])"))
+    setTimeout(() => item.remove(), STAY_MS);
+  document.addEventListener("htmx:error", () =>
+    toast("The server could not be reached. Your last action was not saved.", "error"),
+  );
   document.addEventListener("mu:toast", (event) => {
     const { text, level } = (event as CustomEvent<{ text: string; level?: "info" | "success" | "error" }>).detail;
     toast(text, level);

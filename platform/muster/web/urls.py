@@ -4,7 +4,7 @@ from django.conf import settings
 from django.urls import URLPattern, URLResolver, path, register_converter
 
 from muster.web.styleguide import views as styleguide
-from muster.web.views import cluster, jobs, overview, people, submit
+from muster.web.views import cluster, fragmentation, jobs, overview, people, submit
 
 
 class JobVerb:
@@ -42,6 +42,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("submit/check/", submit.check, name="submit-check"),
     path("queues/", cluster.queues, name="queues"),
     path("cluster/", cluster.nodes, name="cluster"),
+    path("fragmentation/", fragmentation.fragmentation, name="fragmentation"),
     path("nodes/<int:pk>/", cluster.node, name="node"),
     path("nodes/<int:pk>/<node_order:what>/", cluster.order, name="node-order"),
     path("sign-in/", people.SignIn.as_view(), name="sign-in"),

@@ -41,14 +41,36 @@ export class ChartElement extends HTMLElement {
   private draw(): void {
     const data = JSON.parse(this.getAttribute("data") || '{"at": [], "series": []}') as Data;
     this.plot?.destroy();
-    const axis = { stroke: token(this, "text-3"), grid: { stroke: token(this, "line"), width: 1 }, ticks: { show: false }, font: `11px ${getComputedStyle(this).fontFamily}` };
+    const axis = {
+      stroke: token(this, "text-3"),
+      grid: { stroke: token(this, "line"), width: 1 },
+      ticks: { show: false },
+      font: `11px ${getComputedStyle(this).fontFamily}`,
+    };
     const unit = this.getAttribute("unit") ?? "";
     const series = data.series.map((one, i) => {
       const stroke = token(this, `cat-${i % 12}`);
-      return { label: one.name, stroke, width: 1.5, fill: i === 0 ? stroke.replace(/\)$/, " / 0.12)") : undefined, points: { show: false }, value: (_: uPlot, value: number | null) => (value === null ? "—" : `${value} ${unit}`) };
+      return {
+        label: one.name,
+        stroke,
+        width: 1.5,
+        fill: i === 0 ? stroke.replace(/\)$/, " / 0.12)") : undefined,
+        points: { show: false },
+        value: (_: uPlot, value: number | null) => (value === null ? "—" : `${value} ${unit}`),
+      };
     });
     this.plot = new uPlot(
-      { width: this.clientWidth || 300, height: HEIGHT, cursor: { y: false }, legend: { show: data.series.length > 1 }, axes: [{ ...axis, values: (_: uPlot, at: number[]) => at.map((one) => clock.format(one * 1000)) }, { ...axis, size: 44 }], series: [{}, ...series] },
+      {
+        width: this.clientWidth || 300,
+        height: HEIGHT,
+        cursor: { y: false },
+        legend: { show: data.series.length > 1 },
+        axes: [
+          { ...axis, values: (_: uPlot, at: number[]) => at.map((one) => clock.format(one * 1000)) },
+          { ...axis, size: 44 },
+        ],
+        series: [{}, ...series],
+      },
       [data.at, ...data.series.map((one) => one.values)] as uPlot.AlignedData,
       this,
     );

@@ -98,7 +98,13 @@ export class LogElement extends LitElement {
     sheet.style.height = `${lines.length * ROW}px`;
     const from = Math.max(0, Math.floor(view.scrollTop / ROW) - AROUND);
     const to = Math.min(lines.length, Math.ceil((view.scrollTop + view.clientHeight) / ROW) + AROUND);
-    const context: RowContext = { words: this.words, current: this.hits[this.hit] ?? -1, showsWorker: !this.worker && this.workers.length > 1, workers: this.workers, whole: this.whole };
+    const context: RowContext = {
+      words: this.words,
+      current: this.hits[this.hit] ?? -1,
+      showsWorker: !this.worker && this.workers.length > 1,
+      workers: this.workers,
+      whole: this.whole,
+    };
     const rows: HTMLElement[] = [];
     for (let i = from; i < to; i++) {
       const line = lines[i];
@@ -174,13 +180,38 @@ export class LogElement extends LitElement {
   protected override render(): unknown {
     return html`<div class="log-bar">
         ${this.workers.length > 1 ? this.workerChoice() : nothing}
-        <span class="search search-sm">${icon("search")}<input class="input" type="search" placeholder="Search" aria-label="Search in the log" spellcheck="false"
-          @input=${(event: Event) => this.search((event.target as HTMLInputElement).value)} @keydown=${this.onSearchKey}></span>
+        <span class="search search-sm"
+          >${icon("search")}<input
+            class="input"
+            type="search"
+            placeholder="Search"
+            aria-label="Search in the log"
+            spellcheck="false"
+            @input=${(event: Event) => this.search((event.target as HTMLInputElement).value)}
+            @keydown=${this.onSearchKey}
+        /></span>
         ${this.words ? html`<span class="log-count" role="status">${this.hits.length ? `${this.hit + 1} of ${this.hits.length}` : "nothing found"}</span>` : nothing}
-        <span class="end"><span class="log-count" role="status">${this.statusWords()}</span>
-          <button type="button" class="btn btn-quiet btn-sm" aria-pressed=${String(this.follow)} @click=${this.toggleFollow}>${icon(this.follow ? "pause" : "follow")}${this.follow ? "Following" : "Follow"}</button></span>
+        <span class="end"
+          ><span class="log-count" role="status">${this.statusWords()}</span>
+          <button
+            type="button"
+            class="btn btn-quiet btn-sm"
+            aria-pressed=${String(this.follow)}
+            @click=${this.toggleFollow}
+          >
+            ${icon(this.follow ? "pause" : "follow")}${this.follow ? "Following" : "Follow"}
+          </button></span
+        >
       </div>
-      <div class="log-view" ?data-empty=${this.count === 0} tabindex="0" role="region" aria-label=${this.label} @scroll=${this.onScroll} @click=${this.onClick}>
+      <div
+        class="log-view"
+        ?data-empty=${this.count === 0}
+        tabindex="0"
+        role="region"
+        aria-label=${this.label}
+        @scroll=${this.onScroll}
+        @click=${this.onClick}
+      >
         <div class="log-sheet"></div>
         ${this.count === 0 ? html`<p class="log-note">${this.emptyWords()}</p>` : nothing}
       </div>`;
@@ -192,9 +223,16 @@ export class LogElement extends LitElement {
   }
 
   private workerChoice(): unknown {
-    return html`<span class="select select-sm"><select class="input" aria-label="Worker" @change=${(event: Event) => this.chooseWorker((event.target as HTMLSelectElement).value)}>
-      <option value="">All workers</option>${this.workers.map((one) => html`<option value=${one}>${one}</option>`)}
-    </select>${icon("chevron-down")}</span>`;
+    return html`<span class="select select-sm"
+      ><select
+        class="input"
+        aria-label="Worker"
+        @change=${(event: Event) => this.chooseWorker((event.target as HTMLSelectElement).value)}
+      >
+        <option value="">All workers</option>
+        ${this.workers.map((one) => html`<option value=${one}>${one}</option>`)}</select
+      >${icon("chevron-down")}</span
+    >`;
   }
 }
 

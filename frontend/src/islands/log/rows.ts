@@ -63,7 +63,11 @@ export function lineRow(line: LogLine, index: number, context: RowContext): HTML
   }
   row.append(text);
   if (isCut) {
-    const more = Object.assign(document.createElement("button"), { type: "button", className: "more", textContent: ` … ${Math.round((line.raw.length - SHOWN_CHARACTERS) / 1024)} KB more` });
+    const more = Object.assign(document.createElement("button"), {
+      type: "button",
+      className: "more",
+      textContent: ` … ${Math.round((line.raw.length - SHOWN_CHARACTERS) / 1024)} KB more`,
+    });
     more.dataset.whole = String(index);
     row.append(more);
   }

@@ -10,7 +10,11 @@ function holder(hold: WireHold, names: Names): string[] {
   const part = hold.kind !== "whole" ? ` (${(hold.milli / 10).toFixed(0)} %)` : "";
   const since = `for ${span((Date.now() - new Date(hold.since).getTime()) / 1000)}`;
   const verb = hold.state === "nominated" ? "promised to " : "";
-  return [`${verb}${job?.name ?? OTHERS}${part}`, names.queues[hold.queue] ?? names.tenants[hold.tenant] ?? "", since].filter(Boolean);
+  return [
+    `${verb}${job?.name ?? OTHERS}${part}`,
+    names.queues[hold.queue] ?? names.tenants[hold.tenant] ?? "",
+    since,
+  ].filter(Boolean);
 }
 
 /** What is so: the node and device first, then who has it, then what is wrong with it. */

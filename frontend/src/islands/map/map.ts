@@ -6,17 +6,18 @@ import { LitElement, html, nothing } from "lit";
 import { property, state } from "lit/decorators.js";
 import { type MapData, MapSource } from "../../data/map-source";
 import type { Names, WireNode } from "../../data/nodes";
-import { type Coloured, type Colouring, COLOURINGS, colourMap } from "../../draw/map-colours";
+import { type Coloured, type Colouring, colourMap } from "../../draw/map-colours";
 import { CELLS, type MapLayout, deviceAt, fittingCell, fittingWidth, layoutMap } from "../../draw/map-layout";
 import { type MapModel, buildModel, deviceFacts, updateModel } from "../../draw/map-model";
 import { type Arrow, walk } from "../../draw/map-walk";
 import { type Palette, readPalette } from "../../draw/palette";
-import { icon } from "../../shell/icon";
 import { aroundJob } from "./around-job";
+import { barView } from "./bar";
 import { describe, whereTo } from "./describe";
 import { legendView } from "./legend";
 import { MapSurface } from "./surface";
 import { tableView } from "./table";
+import { placeTip } from "./tip";
 
 const ROOM = 560;
 const UPDATE_MS = 1000;
@@ -66,7 +67,9 @@ export class MapElement extends LitElement {
         this.names = names;
         this.recolour();
       },
-      failed: (message) => { this.failure = message; },
+      failed: (message) => {
+        this.failure = message;
+      },
     });
     void this.source.start();
     void document.fonts?.ready.then(() => this.paint());
@@ -83,7 +86,11 @@ export class MapElement extends LitElement {
     this.failure = "";
     this.data = data;
     this.names = data.names;
-    this.model = buildModel(this.job ? aroundJob(nodes, data.levels, Number(this.job)) : nodes, data.levels, data.groups);
+    this.model = buildModel(
+      this.job ? aroundJob(nodes, data.levels, Number(this.job)) : nodes,
+      data.levels,
+      data.groups,
+    );
     this.layout = null;
     this.recolour();
   }
@@ -102,7 +109,10 @@ export class MapElement extends LitElement {
     const next = colourMap(this.model, this.colour, this.names, this.palette);
     // The legend is words; it follows at a pace at which it can be read.
     if (!this.coloured || this.timer === null) {
-      this.timer = setTimeout(() => { this.timer = null; this.requestUpdate(); }, UPDATE_MS);
+      this.timer = setTimeout(() => {
+        this.timer = null;
+        this.requestUpdate();
+      }, UPDATE_MS);
       this.coloured = next;
     } else Object.assign(this.coloured, next);
     this.paint();
@@ -123,7 +133,12 @@ export class MapElement extends LitElement {
     if (!box || !this.model || !box.clientWidth) return null;
     if (this.layout) return this.layout;
     if (!this.cell) this.cell = fittingCell(this.model, box.clientWidth, Math.min(ROOM, innerHeight * 0.6));
-    this.layout = layoutMap(this.model, box.clientWidth, this.cell, fittingWidth(this.model, box.clientWidth, this.cell));
+    this.layout = layoutMap(
+      this.model,
+      box.clientWidth,
+      this.cell,
+      fittingWidth(this.model, box.clientWidth, this.cell),
+    );
     const stage = box.querySelector<HTMLElement>(".map-stage");
     if (stage) stage.style.height = `${this.layout.height}px`;
     return this.layout;
@@ -176,7 +191,7 @@ export class MapElement extends LitElement {
       this.said = describe(facts, this.names).join(", ");
       this.reveal(device);
     }
-    this.placeTip(facts ? describe(facts, this.names) : null);
+    this.showTip(facts ? describe(facts, this.names) : null);
     this.paint();
   }
 
@@ -188,27 +203,25 @@ export class MapElement extends LitElement {
     else if (y > box.scrollTop + box.clientHeight - 40) box.scrollTop = y - box.clientHeight + 80;
   }
 
-  private placeTip(words: string[] | null): void {
+  private showTip(words: string[] | null): void {
     const tip = this.querySelector<HTMLElement>(".map-tip");
     const box = this.scroller;
-    if (!tip || !box || !this.layout) return;
-    tip.hidden = words === null;
-    if (!words) return;
-    const [first, ...rest] = words;
-    tip.replaceChildren(first ?? "", ...rest.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
-    const x = (this.layout.deviceX[this.at] ?? 0) - box.scrollLeft;
-    const y = (this.layout.deviceY[this.at] ?? 0) - box.scrollTop;
-    const left = Math.max(8, Math.min(x - 12, box.clientWidth - tip.offsetWidth - 8));
-    const top = y > 40 ? y - tip.offsetHeight - 8 : y + this.layout.cell + 10;
-    tip.style.left = `${left}px`;
-    tip.style.top = `${top}px`;
+    if (tip && box && this.layout) placeTip(tip, box, this.layout, words && { device: this.at, words });
   }
 
   private onPointer(event: PointerEvent): void {
     const box = this.scroller;
     if (!box || !this.model || !this.layout) return;
     const bounds = box.getBoundingClientRect();
-    this.goTo(deviceAt(this.model, this.layout, event.clientX - bounds.left + box.scrollLeft, event.clientY - bounds.top + box.scrollTop), false);
+    this.goTo(
+      deviceAt(
+        this.model,
+        this.layout,
+        event.clientX - bounds.left + box.scrollLeft,
+        event.clientY - bounds.top + box.scrollTop,
+      ),
+      false,
+    );
   }
 
   private open(): void {
@@ -238,7 +251,7 @@ export class MapElement extends LitElement {
     this.layout = null;
     const layout = this.ensureLayout();
     if (layout) box.scrollTop = share * layout.height - box.clientHeight / 2;
-    this.placeTip(null);
+    this.showTip(null);
     this.paint();
   }
 
@@ -256,30 +269,46 @@ export class MapElement extends LitElement {
   }
 
   protected override render(): unknown {
-    if (this.failure) return html`<div class="blank"><h2>${this.failure}</h2><p>Load the page again; the table of nodes is on the Cluster page.</p></div>`;
-    if (!this.model) return html`<div class="skeleton-rows" aria-hidden="true"><span class="skeleton w-80"></span><span class="skeleton w-60"></span><span class="skeleton w-40"></span></div><p class="sr-only" role="status">The map is loading.</p>`;
-    return html`${this.bar()} ${this.view()} ${this.coloured ? legendView(this.coloured, this.palette, this.filter, (key) => this.toggle(key)) : nothing}
-      <div class=${this.showsTable ? "map-table" : "sr-only"} tabindex=${this.showsTable ? 0 : -1}>${tableView(this.model, this.names)}</div>`;
-  }
-
-  private bar(): unknown {
-    return html`<div class="map-bar">
-      <div class="segmented" role="group" aria-label="Colour by">
-        ${COLOURINGS.map((one) => html`<button type="button" aria-pressed=${String(one === this.colour)} @click=${() => this.choose(one)}>${one[0]?.toUpperCase()}${one.slice(1)}</button>`)}
-      </div>
-      <div class="end">
-        <button type="button" class="btn btn-quiet btn-icon btn-sm" aria-label="Smaller" title="Smaller" @click=${() => this.zoom(-1)}>${icon("zoom-out")}</button>
-        <button type="button" class="btn btn-quiet btn-icon btn-sm" aria-label="Larger" title="Larger" @click=${() => this.zoom(1)}>${icon("zoom-in")}</button>
-        <button type="button" class="btn btn-quiet btn-icon btn-sm" aria-label="Show as a table" title="Show as a table" aria-pressed=${String(this.showsTable)} @click=${() => { this.showsTable = !this.showsTable; }}>${icon("table")}</button>
-      </div>
-    </div>`;
+    if (this.failure)
+      return html`<div class="blank">
+        <h2>${this.failure}</h2>
+        <p>Load the page again; the table of nodes is on the Cluster page.</p>
+      </div>`;
+    if (!this.model)
+      return html`<div class="skeleton-rows" aria-hidden="true">
+          <span class="skeleton w-80"></span><span class="skeleton w-60"></span><span class="skeleton w-40"></span>
+        </div>
+        <p class="sr-only" role="status">The map is loading.</p>`;
+    const bar = barView(this.colour, this.showsTable, {
+      choose: (colour) => this.choose(colour),
+      zoom: (by) => this.zoom(by),
+      toggleTable: () => (this.showsTable = !this.showsTable),
+    });
+    return html`${bar} ${this.view()}
+      ${this.coloured ? legendView(this.coloured, this.palette, this.filter, (key) => this.toggle(key)) : nothing}
+      <div class=${this.showsTable ? "map-table" : "sr-only"} tabindex=${this.showsTable ? 0 : -1}>
+        ${tableView(this.model, this.names)}
+      </div>`;
   }
 
   private view(): unknown {
     return html`<div class="map-view" ?hidden=${this.showsTable}>
-      <div class="map-scroll" tabindex="0" role="application" aria-roledescription="cluster map" aria-label="Map of GPUs. Arrows walk devices, Enter opens, Escape leaves, plus and minus zoom."
-        @scroll=${() => { this.placeTip(null); this.paint(); }} @pointermove=${this.onPointer} @pointerleave=${() => this.goTo(-1, false)}
-        @click=${this.open} @keydown=${this.onKey} @blur=${() => this.goTo(-1, false)}>
+      <div
+        class="map-scroll"
+        tabindex="0"
+        role="application"
+        aria-roledescription="cluster map"
+        aria-label="Map of GPUs. Arrows walk devices, Enter opens, Escape leaves, plus and minus zoom."
+        @scroll=${() => {
+          this.showTip(null);
+          this.paint();
+        }}
+        @pointermove=${this.onPointer}
+        @pointerleave=${() => this.goTo(-1, false)}
+        @click=${this.open}
+        @keydown=${this.onKey}
+        @blur=${() => this.goTo(-1, false)}
+      >
         <div class="map-stage"><canvas aria-hidden="true"></canvas></div>
       </div>
       <div class="map-tip" hidden></div>

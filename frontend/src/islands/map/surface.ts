@@ -31,7 +31,9 @@ export class MapSurface {
     context.putImageData(image, 0, 0);
     const view = { context, ...window, scale, font: this.font };
     drawLabels(view, scene.model, scene.layout, scene.palette);
-    drawJobNames(view, scene.model, scene.layout, (device) => (scene.isLit?.(device) === false ? null : nameOf(device)));
+    drawJobNames(view, scene.model, scene.layout, (device) =>
+      scene.isLit?.(device) === false ? null : nameOf(device),
+    );
     if (focused >= 0) drawFocus(view, scene.layout, focused, scene.palette);
   }
 

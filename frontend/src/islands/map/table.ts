@@ -34,8 +34,15 @@ function rowOf(model: MapModel, slots: number[], name: string, names: Names): Ta
   const nodes = slots.flatMap((slot) => model.nodes[slot] ?? []);
   const of = (...glyphs: number[]) => glyphs.reduce((sum, glyph) => sum + (counts[glyph] ?? 0), 0);
   return {
-    name, place: model.levels.map((level) => nodes[0]?.domains[level] ?? "").filter(Boolean).join(" / "),
-    total: counts.reduce((a, b) => a + b, 0), used: of(Glyph.USED, Glyph.SHARED, Glyph.OTHER, Glyph.NOMINATED), free: of(Glyph.FREE), bad: of(Glyph.BAD, Glyph.UNKNOWN),
+    name,
+    place: model.levels
+      .map((level) => nodes[0]?.domains[level] ?? "")
+      .filter(Boolean)
+      .join(" / "),
+    total: counts.reduce((a, b) => a + b, 0),
+    used: of(Glyph.USED, Glyph.SHARED, Glyph.OTHER, Glyph.NOMINATED),
+    free: of(Glyph.FREE),
+    bad: of(Glyph.BAD, Glyph.UNKNOWN),
     owners: ownersOf(nodes, names),
   };
 }
@@ -55,8 +62,33 @@ export function tableRows(model: MapModel, names: Names): TableRow[] {
 export function tableView(model: MapModel, names: Names): unknown {
   const rows = tableRows(model, names);
   return html`<table class="table compact">
-    <caption class="sr-only">GPUs by node</caption>
-    <thead><tr><th scope="col">Name</th><th scope="col">Place</th><th scope="col" class="num">GPUs</th><th scope="col" class="num">In use</th><th scope="col" class="num">Free</th><th scope="col" class="num">Unhealthy</th><th scope="col">Jobs</th></tr></thead>
-    <tbody>${rows.map((row) => html`<tr><th scope="row">${row.name}</th><td>${row.place}</td><td class="num">${row.total}</td><td class="num">${row.used}</td><td class="num">${row.free}</td><td class="num">${row.bad}</td><td>${row.owners || "nobody"}</td></tr>`)}</tbody>
+    <caption class="sr-only">
+      GPUs by node
+    </caption>
+    <thead>
+      <tr>
+        <th scope="col">Name</th>
+        <th scope="col">Place</th>
+        <th scope="col" class="num">GPUs</th>
+        <th scope="col" class="num">In use</th>
+        <th scope="col" class="num">Free</th>
+        <th scope="col" class="num">Unhealthy</th>
+        <th scope="col">Jobs</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            <th scope="row">${row.name}</th>
+            <td>${row.place}</td>
+            <td class="num">${row.total}</td>
+            <td class="num">${row.used}</td>
+            <td class="num">${row.free}</td>
+            <td class="num">${row.bad}</td>
+            <td>${row.owners || "nobody"}</td>
+          </tr>`,
+      )}
+    </tbody>
   </table>`;
 }

@@ -30,7 +30,9 @@ export class WiringElement extends LitElement {
     this.replaceChildren();
     super.connectedCallback();
     if (!this.topic) return;
-    this.leave = liveClient()?.subscribe(this.topic, { changed: (change) => this.onPut(change.put as unknown as WireNode[]) }) ?? null;
+    this.leave =
+      liveClient()?.subscribe(this.topic, { changed: (change) => this.onPut(change.put as unknown as WireNode[]) }) ??
+      null;
   }
 
   override disconnectedCallback(): void {
@@ -55,14 +57,21 @@ export class WiringElement extends LitElement {
   private numa(numa: number): unknown {
     const { node, nics } = this.wiring as Wiring;
     const gpus = node.gpus.filter((gpu) => (gpu.numa ?? 0) === numa);
-    const loose = nics.filter((nic) => (nic.numa ?? 0) === numa && !gpus.some((gpu) => gpu.switch !== null && gpu.switch === nic.switch));
+    const loose = nics.filter(
+      (nic) => (nic.numa ?? 0) === numa && !gpus.some((gpu) => gpu.switch !== null && gpu.switch === nic.switch),
+    );
     return html`<section class="numa" aria-label="NUMA node ${numa}">
       <header>NUMA ${numa}</header>
-      <div class="switches">${switchesOf(gpus).map(([number, own]) => html`<div class="switch">
-        <small>${number === null ? "PCIe" : `Switch ${number}`}</small>
-        <div class="devices">${own.map((gpu) => this.device(gpu))}</div>
-        <div class="nics">${nics.filter((nic) => number !== null && nic.switch === number).map(nicView)}</div>
-      </div>`)}</div>
+      <div class="switches">
+        ${switchesOf(gpus).map(
+          ([number, own]) =>
+            html`<div class="switch">
+              <small>${number === null ? "PCIe" : `Switch ${number}`}</small>
+              <div class="devices">${own.map((gpu) => this.device(gpu))}</div>
+              <div class="nics">${nics.filter((nic) => number !== null && nic.switch === number).map(nicView)}</div>
+            </div>`,
+        )}
+      </div>
       ${loose.length ? html`<div class="nics">${loose.map(nicView)}</div>` : nothing}
     </section>`;
   }
@@ -78,18 +87,44 @@ export class WiringElement extends LitElement {
     const title = `GPU ${gpu.index}: ${who}`;
     return job
       ? html`<a class="device ${category}" href=${job.url} data-used data-health=${health} title=${title}>${body}</a>`
-      : html`<div class="device ${category}" ?data-used=${Boolean(hold) || gpu.others} data-health=${health} title=${title}>${body}</div>`;
+      : html`<div
+          class="device ${category}"
+          ?data-used=${Boolean(hold) || gpu.others}
+          data-health=${health}
+          title=${title}
+        >
+          ${body}
+        </div>`;
   }
 
   private matrix(): unknown {
     const { node, links } = this.wiring as Wiring;
     const indices = node.gpus.map((gpu) => gpu.index);
-    return html`<table class="matrix"><caption class="sr-only">How each pair of GPUs is joined</caption>
-      <thead><tr><td data-self></td>${indices.map((i) => html`<th scope="col">${i}</th>`)}</tr></thead>
-      <tbody>${node.gpus.map((row) => html`<tr><th scope="row">${row.index}</th>${node.gpus.map((column) => {
-        const link = linkOf(row, column, links);
-        return html`<td data-link=${link.strength || nothing} ?data-self=${row === column} title=${link.words}>${link.short}</td>`;
-      })}</tr>`)}</tbody></table>`;
+    return html`<table class="matrix">
+      <caption class="sr-only">
+        How each pair of GPUs is joined
+      </caption>
+      <thead>
+        <tr>
+          <td data-self></td>
+          ${indices.map((i) => html`<th scope="col">${i}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${node.gpus.map(
+          (row) =>
+            html`<tr>
+              <th scope="row">${row.index}</th>
+              ${node.gpus.map((column) => {
+                const link = linkOf(row, column, links);
+                return html`<td data-link=${link.strength || nothing} ?data-self=${row === column} title=${link.words}>
+                  ${link.short}
+                </td>`;
+              })}
+            </tr>`,
+        )}
+      </tbody>
+    </table>`;
   }
 }
 

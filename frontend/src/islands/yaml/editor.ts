@@ -17,7 +17,13 @@ const LOOK = EditorView.theme({
   ".cm-activeLine, .cm-activeLineGutter": { background: "var(--color-hover)" },
   ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { background: "var(--color-selected) !important" },
   ".cm-cursor": { borderColor: "var(--color-text)" },
-  ".cm-tooltip": { background: "var(--color-raised)", border: "1px solid var(--color-line)", borderRadius: "var(--radius)", color: "var(--color-text)", fontFamily: "var(--font-sans)" },
+  ".cm-tooltip": {
+    background: "var(--color-raised)",
+    border: "1px solid var(--color-line)",
+    borderRadius: "var(--radius)",
+    color: "var(--color-text)",
+    fontFamily: "var(--font-sans)",
+  },
 });
 
 const COLOURS = HighlightStyle.define([
@@ -41,19 +47,42 @@ export function createEditor(options: EditorOptions): EditorView {
   const state = EditorState.create({
     doc: options.text,
     extensions: [
-      lineNumbers(), history(), drawSelection(), highlightActiveLine(), bracketMatching(), lintGutter(), indentUnit.of("  "), yaml(), LOOK,
-      syntaxHighlighting(COLOURS), EditorState.readOnly.of(options.readOnly),
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      highlightActiveLine(),
+      bracketMatching(),
+      lintGutter(),
+      indentUnit.of("  "),
+      yaml(),
+      LOOK,
+      syntaxHighlighting(COLOURS),
+      EditorState.readOnly.of(options.readOnly),
       // Escape, then Tab leaves the editor: keyboard users are never caught in it.
-      keymap.of([{ key: "Escape", run: (view) => { view.contentDOM.blur(); return true; } }, indentWithTab, ...defaultKeymap, ...historyKeymap]),
+      keymap.of([
+        {
+          key: "Escape",
+          run: (view) => {
+            view.contentDOM.blur();
+            return true;
+          },
+        },
+        indentWithTab,
+        ...defaultKeymap,
+        ...historyKeymap,
+      ]),
       EditorView.contentAttributes.of({ "aria-label": options.label }),
-      EditorView.updateListener.of((update) => { if (update.docChanged) options.changed(update.state.doc.toString()); }),
+      EditorView.updateListener.of((update) => {
+        if (update.docChanged) options.changed(update.state.doc.toString());
+      }),
     ],
   });
   return new EditorView({ state, parent: options.parent, root: options.root });
 }
 
 export function replaceText(view: EditorView, text: string): void {
-  if (view.state.doc.toString() !== text) view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+  if (view.state.doc.toString() !== text)
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
 }
 
 export function showProblems(view: EditorView, problems: Problem[]): void {

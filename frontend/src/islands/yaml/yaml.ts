@@ -5,7 +5,15 @@
  * it, and text that changes is read into the fields. The server judges both, and its answers go beside the field and the line.
  */
 import type { EditorView } from "@codemirror/view";
-import { type Field, type FieldKind, type Problem, lineOf, parseJobFile, readField, writeField } from "../../data/job-file";
+import {
+  type Field,
+  type FieldKind,
+  type Problem,
+  lineOf,
+  parseJobFile,
+  readField,
+  writeField,
+} from "../../data/job-file";
 import { createEditor, replaceText, showProblems } from "./editor";
 
 type FormField = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -37,7 +45,11 @@ export class YamlElement extends HTMLElement {
     const box = Object.assign(document.createElement("div"), { className: "box" });
     root.replaceChildren(box);
     this.view = createEditor({
-      root, parent: box, text: area?.value ?? "", label: this.getAttribute("label") ?? "Job file", readOnly: this.hasAttribute("readonly"),
+      root,
+      parent: box,
+      text: area?.value ?? "",
+      label: this.getAttribute("label") ?? "Job file",
+      readOnly: this.hasAttribute("readonly"),
       changed: (text) => this.fromText(text),
     });
     this.form?.addEventListener("input", this.onField);
@@ -65,14 +77,18 @@ export class YamlElement extends HTMLElement {
 
   private fields(): [FormField, Field][] {
     const found = this.form?.querySelectorAll<FormField>("[data-path]") ?? [];
-    return [...found].map((element) => [element, { path: element.dataset.path ?? "", kind: (element.dataset.kind ?? "text") as FieldKind }]);
+    return [...found].map((element) => [
+      element,
+      { path: element.dataset.path ?? "", kind: (element.dataset.kind ?? "text") as FieldKind },
+    ]);
   }
 
   /** A field was changed by hand: write it into the text. */
   private fromField(element: FormField): void {
     const field = this.fields().find(([one]) => one === element)?.[1];
     if (!field || !this.view) return;
-    const value = element instanceof HTMLInputElement && element.type === "checkbox" ? String(element.checked) : element.value;
+    const value =
+      element instanceof HTMLInputElement && element.type === "checkbox" ? String(element.checked) : element.value;
     this.isWriting = true;
     replaceText(this.view, writeField(this.text, field, value));
     this.isWriting = false;
@@ -83,7 +99,8 @@ export class YamlElement extends HTMLElement {
     const area = this.area;
     if (area) area.value = text;
     const parsed = parseJobFile(text);
-    if (!parsed.problems.length && !this.isWriting) for (const [element, field] of this.fields()) setField(element, readField(parsed, field));
+    if (!parsed.problems.length && !this.isWriting)
+      for (const [element, field] of this.fields()) setField(element, readField(parsed, field));
     if (this.view && parsed.problems.length) showProblems(this.view, parsed.problems);
     this.check(parsed.problems);
   }
@@ -91,7 +108,8 @@ export class YamlElement extends HTMLElement {
   private useTemplate(event: Event): void {
     const button = (event.target as Element).closest<HTMLElement>("[data-template]");
     if (!button || !this.view) return;
-    for (const other of this.form?.querySelectorAll("[data-template]") ?? []) other.setAttribute("aria-pressed", String(other === button));
+    for (const other of this.form?.querySelectorAll("[data-template]") ?? [])
+      other.setAttribute("aria-pressed", String(other === button));
     replaceText(this.view, button.dataset.template ?? "");
   }
 
@@ -109,18 +127,26 @@ export class YamlElement extends HTMLElement {
     const turn = ++this.asked;
     const token = this.form?.querySelector<HTMLInputElement>("[name=csrfmiddlewaretoken]")?.value ?? "";
     const body = new URLSearchParams({ source: this.text });
-    const answer = await fetch(url, { method: "POST", body, headers: { "X-CSRFToken": token, Accept: "application/json" } }).catch(() => null);
+    const answer = await fetch(url, {
+      method: "POST",
+      body,
+      headers: { "X-CSRFToken": token, Accept: "application/json" },
+    }).catch(() => null);
     if (!answer?.ok || turn !== this.asked) return;
     this.show((await answer.json()) as Judgement, []);
   }
 
   private show(judgement: Judgement, problems: Problem[]): void {
     const parsed = parseJobFile(this.text);
-    const fromServer = Object.entries(judgement.errors).flatMap(([path, messages]) => messages.map((message) => ({ message, line: lineOf(parsed, path) })));
+    const fromServer = Object.entries(judgement.errors).flatMap(([path, messages]) =>
+      messages.map((message) => ({ message, line: lineOf(parsed, path) })),
+    );
     if (this.view) showProblems(this.view, [...problems, ...fromServer]);
     for (const [element, field] of this.fields()) showError(element, judgement.errors[field.path]?.[0] ?? "");
     const known = new Set(this.fields().map(([, field]) => field.path));
-    const loose = Object.entries(judgement.errors).filter(([path]) => !known.has(path)).flatMap(([path, messages]) => messages.map((one) => (path ? `${path}: ${one}` : one)));
+    const loose = Object.entries(judgement.errors)
+      .filter(([path]) => !known.has(path))
+      .flatMap(([path, messages]) => messages.map((one) => (path ? `${path}: ${one}` : one)));
     this.dispatchEvent(new CustomEvent("mu:judged", { bubbles: true, detail: judgement }));
     this.showSummary([...problems.map((one) => `Line ${one.line}: ${one.message}`), ...loose], judgement);
   }
