@@ -8,6 +8,7 @@ from muster.clusters.models import Node
 from muster.kube.errors import Forbidden
 from muster.kube.executor.plugins.base import Binding
 from muster.kube.executor.plugins.binder import DefaultBinder
+from muster.kube.executor.plugins.names import NAMES
 from muster.kube.executor.plugins.registry import PLUGINS, MissingPlugin, resolve
 from muster.kube.executor.requests import Refused
 from muster.kube.gateway import Gateway
@@ -65,7 +66,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def profile(world: World, **points: list[Any]) -> None:
-    world.cluster.profile = {"plugins": points}
+    world.cluster.profile = points
     world.cluster.save()
 
 
@@ -97,6 +98,13 @@ def test_a_missing_plugin_is_refused_by_name(world: World, nodes: list[Node]) ->
     placement = Placement.objects.get()
     assert placement.state == IntentState.TODO
     assert "'teleport' is not installed" in placement.last_error
+
+
+def test_profiles_may_name_what_is_installed() -> None:
+    """`names` tells it without loading anything; it must not tell another story than the registry."""
+    assert {point: set(names) for point, names in NAMES.items()} == {
+        point: set(known) for point, known in PLUGINS.items()
+    }
 
 
 @pytest.mark.parametrize("uses", [["nodes", "x"], [{"name": "nodes", "args": {"when": 1}}]])

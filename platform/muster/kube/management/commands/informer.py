@@ -65,6 +65,9 @@ def _settings(cluster: Cluster) -> tuple[object, ...]:
         bytes(cluster.kubeconfig_sealed or b""),
         str(cluster.levels),
         cluster.nvlink_label,
+        # Which pool a node is in, and how its wiring is read, is decided when it is listed.
+        str(list(cluster.pools.order_by("pk").values_list("order", "selector", "topology"))),
+        cluster.nvlink_label,
         # A new list of nodes is read with them.
         *((pool.order, str(pool.selector), pool.topology) for pool in cluster.pools.all()),
     )
