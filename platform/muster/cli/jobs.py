@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 refused, or the job that was waited for failed; 2 a bad fi
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -29,27 +30,79 @@ JobName = Annotated[str, typer.Argument(metavar="JOB", help="A job's number, or 
 
 
 def submit(
-    file: Annotated[Path, typer.Argument(help="A job file; - reads standard input.", allow_dash=True)],
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE | -- COMMAND...", help="A job file (- reads it), or with --image a command."),
+    ],
+    image: Annotated[str, typer.Option(help="Run a command in this image, without a job file.")] = "",
+    asks: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Any key of its job file, as queue=train or gpus=H100:8."),
+    ] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Return when the job has ended; fail if it fails.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Refuse a job that can never run.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check only; create nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Submit a job file."""
-    with told_errors(as_json=as_json, file=str(file)), Muster() as muster:
-        job = muster.submit(_read(file), strict=strict, dry_run=dry_run)
+    """Submit a job file, or a command: muster submit --image IMAGE --set queue=train -- python train.py"""
+    document: str | dict[str, Any]
+    if image:
+        document, file = _of_command(words, image, asks or []), "command line"
+    elif len(words) == 1 and not asks:
+        document, file = _read(Path(words[0])), words[0]
+    else:
+        raise typer.BadParameter("give one job file, or --image and a command behind --")
+    with told_errors(as_json=as_json, file=file), Muster() as muster:
+        job = muster.submit(document, strict=strict, dry_run=dry_run)
         for warning in job["warnings"]:
             print(f"warning: {warning}", file=sys.stderr)
-        if wait and not dry_run:
-            job = _wait(muster, job, quiet=as_json)
-        if as_json:
-            print_json(job)
-        elif dry_run:
-            print("The job file is good.")
-        elif not wait:
-            print(f"job {job['id']} {job['name']} submitted to {job['queue']}")
-        if wait and not dry_run and job["state"] != "succeeded":
-            raise typer.Exit(EXIT_REFUSED)
+        if dry_run:
+            _show_trial(job, as_json=as_json)
+            return
+        _finish(muster, job, wait=wait, as_json=as_json)
+
+
+def _finish(muster: Muster, job: dict[str, Any], *, wait: bool, as_json: bool) -> None:
+    if wait:
+        job = _wait(muster, job, quiet=as_json)
+    if as_json:
+        print_json(job)
+    elif not wait:
+        print(f"job {job['id']} {job['name']} submitted to {job['queue']}")
+    if wait and job["state"] != "succeeded":
+        raise typer.Exit(EXIT_REFUSED)
+
+
+def _show_trial(trial: dict[str, Any], *, as_json: bool) -> None:
+    """What `--dry-run` prints: where it would start, or why it would wait."""
+    if as_json:
+        print_json(trial)
+        return
+    preview = trial["preview"] or {"nodes": {}, "message": ""}
+    print("The job file is good.")
+    if preview["nodes"]:
+        print(f"It would start now on {', '.join(preview['nodes'])}.")
+    elif preview["message"]:
+        print(f"It would wait: {preview['message']}")
+
+
+def _of_command(words: list[str], image: str, asks: list[str]) -> dict[str, Any]:
+    """A job file of a command. Values are read as YAML reads them: workers=4 is a number."""
+    import yaml
+
+    found: dict[str, Any] = {"name": _name_of(words[0]), "image": image, "command": words}
+    for ask in asks:
+        key, separator, value = ask.partition("=")
+        if not separator:
+            raise typer.BadParameter(f"{ask} is not KEY=VALUE", param_hint="--set")
+        found[key] = yaml.safe_load(value)
+    return found
+
+
+def _name_of(word: str) -> str:
+    """A job's name from its program's: `./Train_1.py` gives train-1."""
+    stem = re.sub(r"[^a-z0-9]+", "-", Path(word).stem.lower()).strip("-")
+    return stem[:40].strip("-") or "job"
 
 
 def _read(file: Path) -> str:

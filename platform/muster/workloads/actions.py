@@ -153,6 +153,11 @@ def _known(user: Any, key: str, body: str) -> Job | None:
     return found.job
 
 
+def forget_keys() -> None:
+    """Delete the keys that nobody may repeat any more."""
+    IdempotencyKey.objects.filter(created_at__lt=clock.now() - KEY_KEPT).delete()
+
+
 def hold_job(user: Any, job_id: int) -> Job:
     """Keep a queued job from starting until it is released."""
     return change_jobs(user, [job_id], _hold)[0]

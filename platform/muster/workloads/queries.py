@@ -14,6 +14,7 @@ from muster.quotas.models import Queue
 from muster.workloads.choices import (
     ACTIVE_JOB_STATES,
     FINAL_JOB_STATES,
+    WAITING_JOB_STATES,
     AttemptState,
     JobState,
     WorkerPhase,
@@ -88,7 +89,8 @@ class QueueTotals:
 def queue_totals() -> dict[int, QueueTotals]:
     """The totals of every queue, by its id; those of a parent contain its children's."""
     active = Q(state__in=ACTIVE_JOB_STATES)
-    sums = Job.objects.exclude(state__in=FINAL_JOB_STATES).order_by().values("queue_id")
+    # Named one by one, not "all but the final ones": an index finds these among a million that have ended.
+    sums = Job.objects.filter(state__in=[*WAITING_JOB_STATES, *ACTIVE_JOB_STATES]).order_by().values("queue_id")
     sums = sums.annotate(waiting=Count("pk", filter=~active), active=Count("pk", filter=active))
     parents = dict(Queue.objects.values_list("pk", "parent_id"))
     totals = {pk: QueueTotals() for pk in parents}

@@ -13,6 +13,7 @@ from muster.accounts.actions import create_token
 from muster.workloads.models import Job
 from tests.support.builders import make_member, make_tenant, make_world, submit
 
+SETS = ("--set", "queue=train", "--set", "workers=2", "--set", "gpus=H100:2")
 GOOD = "name: train\nqueue: train\nimage: demo/train\nworkers: 2\n"
 
 
@@ -63,6 +64,17 @@ def test_a_bad_file_names_key_line_and_nearest_name_and_ends_with_2(muster, tmp_
     assert muster("submit", "-", stdin="min_workers: 1\n" + GOOD).returncode == 2
     assert muster("submit", str(tmp_path / "nowhere.yaml")).returncode == 2
     assert not Job.objects.exists()
+
+
+def test_a_command_is_a_job_without_a_file(muster):
+    words = ["--image", "demo/train", *SETS]
+    assert muster("submit", *words, "--", "./Train_1.py", "--lr", "0.1").returncode == 0
+    job = Job.objects.get()
+    assert (job.name, job.workers_wanted, job.gpus_wanted) == ("train-1", 2, 4)
+    assert job.spec["command"] == ["./Train_1.py", "--lr", "0.1"]
+    assert muster("submit", "--image", "i", "--", "python").returncode == 2
+    assert muster("submit", *words, "--set", "wrokers=1", "--", "python").stderr.startswith("command line: `wrokers`")
+    assert muster("submit", *words, "--dry-run", "--", "python").stdout == "The job file is good.\n"
 
 
 def test_strict_without_an_answer_ends_with_3_and_creates_nothing(muster):

@@ -30,6 +30,8 @@ class TestJobs(RowsContract):
         assert names(state="held") == ["other"]
         assert names(state=["held", "queued"]) == ["job-0", "job-1", "job-2", "other"]
         assert names(state__n="queued") == ["other"]
+        assert names(queue="vision/train", state="held") == names(queue="train", state="held") == ["other"]
+        assert names(queue="nlp/train") == names(queue__n="vision/train") == []
         assert names(name__in="job-0,job-2") == ["job-0", "job-2"]
         assert names(name__ic="JOB") == ["job-0", "job-1", "job-2"]
         assert names(gpus__gte=8) == ["other"]

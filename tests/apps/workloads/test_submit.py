@@ -13,6 +13,7 @@ from muster.workloads.actions import submit_job
 from muster.workloads.choices import JobState
 from muster.workloads.errors import KeyReused
 from muster.workloads.models import IdempotencyKey, Job, JobShape
+from muster.workloads.tasks import prune_keys
 from tests.support import builders
 from tests.support.builders import GIB, job_file, make_world, submit
 
@@ -148,6 +149,10 @@ def test_a_key_is_forgotten_after_a_day():
     key = IdempotencyKey.objects.get()
     IdempotencyKey.objects.update(created_at=key.created_at - dt.timedelta(hours=25))
     assert submit_job(world.member, job_file(), idempotency_key="k") != first
+    submit_job(world.member, job_file(), idempotency_key="old")
+    IdempotencyKey.objects.filter(key="old").update(created_at=key.created_at - dt.timedelta(hours=25))
+    prune_keys()
+    assert [found.key for found in IdempotencyKey.objects.all()] == ["k"]
 
 
 def test_what_a_judge_warns_of_stands_in_the_story_and_its_refusal_leaves_nothing():

@@ -21,7 +21,10 @@ RANGES = ("__gte", "__lte")
 
 @dataclass(frozen=True)
 class By:
-    """A column that can be filtered: its lookup path, how a value is read, and which suffixes it has."""
+    """A column that can be filtered: its lookup path, how a value is read, and which suffixes it has.
+
+    A path of two, `tenant__name/queue__name`, takes `vision/train` apart; `train` alone is looked for in the last.
+    """
 
     path: str
     field: type[forms.Field] = forms.CharField
@@ -78,8 +81,15 @@ class AnyOf(django_filters.Filter):
         """Nothing given: everything."""
         if not value:
             return qs
-        condition = reduce(or_, (Q(**{f"{self.field_name}__{self.lookup_expr}": item}) for item in value))
+        condition = reduce(or_, map(self._condition, value))
         return qs.exclude(condition) if self.exclude else qs.filter(condition)
+
+    def _condition(self, item: Any) -> Q:
+        paths = self.field_name.split("/")
+        parts = item.split("/", maxsplit=len(paths) - 1) if len(paths) > 1 else [item]
+        return Q(
+            **{f"{path}__{self.lookup_expr}": part for path, part in zip(paths[-len(parts) :], parts, strict=True)}
+        )
 
 
 YES_NO = [("true", "true"), ("false", "false"), ("1", "true"), ("0", "false")]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -89,24 +91,22 @@ class JobView(MemberView):
     @action(detail=True, methods=["post"])
     def hold(self, request: Request, pk: str) -> Response:
         """Keep a queued job from starting."""
-        self.must_match(self.get_object())
-        return self._shown(actions.hold_job(request.user, int(pk)).pk)
+        return self._changed(int(pk), partial(actions.hold_job, request.user, int(pk)))
 
     @extend_schema(request=None, responses=serializers.JobDetailSerializer)
     @action(detail=True, methods=["post"])
     def release(self, request: Request, pk: str) -> Response:
         """Let a held job start."""
-        self.must_match(self.get_object())
-        return self._shown(actions.release_job(request.user, int(pk)).pk)
+        return self._changed(int(pk), partial(actions.release_job, request.user, int(pk)))
 
     @extend_schema(request=serializers.PrioritySerializer, responses=serializers.JobDetailSerializer)
     @action(detail=True, methods=["post"])
     def priority(self, request: Request, pk: str) -> Response:
         """Give a job another priority."""
-        self.must_match(self.get_object())
         asked = serializers.PrioritySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        return self._shown(actions.set_priority(request.user, int(pk), asked.validated_data["priority"]).pk)
+        priority = asked.validated_data["priority"]
+        return self._changed(int(pk), partial(actions.set_priority, request.user, int(pk), priority))
 
     @extend_schema(responses=serializers.JobEventSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)
@@ -114,6 +114,14 @@ class JobView(MemberView):
         """The job's story, oldest first."""
         events = job_events(self.get_object())[:1000]
         return Response(serializers.JobEventSerializer(events, many=True).data)
+
+    def _changed(self, job_id: int, change: Callable[[], Job]) -> Response:
+        """Change a job, if it is still the version that the request names; nobody comes between the look and the change."""
+        with transaction.atomic():
+            actions.lock_jobs(self.standing, [job_id])
+            self.must_match(visible_job(self.standing, job_id))
+            change()
+        return self._shown(job_id)
 
     def _shown(self, job_id: int, status_code: int = status.HTTP_200_OK) -> Response:
         job = visible_job(self.standing, job_id)
