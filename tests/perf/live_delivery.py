@@ -118,13 +118,12 @@ def _report(lines: list[Line], *, began: float, grown: float, back: float) -> li
 def _world() -> tuple[list[int], list[tuple[int, str]]]:
     """Tenants with jobs; returns the jobs' keys and, per tenant, its key and a member's session cookie."""
     from django.conf import settings
-    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
-    from django.contrib.sessions.backends.db import SessionStore
 
     from muster.common import clock
     from muster.quotas.models import Queue
     from muster.workloads.models import Job, JobShape
     from tests.support.builders import make_cluster, make_member, make_tenant
+    from tests.support.signed_in import session_of
 
     cluster = make_cluster("bench")
     shape = JobShape.objects.create(digest="bench", body={})
@@ -139,12 +138,7 @@ def _world() -> tuple[list[int], list[tuple[int, str]]]:
             for i in range(JOBS_A_TENANT)
         )  # fmt: skip
         jobs += [job.pk for job in made]
-        session = SessionStore()
-        session[SESSION_KEY] = str(member.pk)
-        session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
-        session[HASH_SESSION_KEY] = member.get_session_auth_hash()
-        session.save()
-        cookies.append((tenant.pk, f"{settings.SESSION_COOKIE_NAME}={session.session_key}"))
+        cookies.append((tenant.pk, f"{settings.SESSION_COOKIE_NAME}={session_of(member)}"))
     return jobs, cookies
 
 

@@ -59,7 +59,7 @@ def _measure(size: int) -> tuple[float, float]:
     """Median seconds to load a cluster of this size from nothing, and after a hundred changes."""
     from muster.placements.load import forget, load
 
-    cluster_id = _fill(size)
+    cluster_id = fill(size)
 
     def full() -> None:
         forget()
@@ -94,7 +94,7 @@ def _change(cluster_id: int, number: int) -> None:
         record_changes(cluster_id, kind, list(keys[first : first + CHANGED]))
 
 
-def _fill(size: int) -> int:
+def fill(size: int) -> int:
     """A cluster of this size, written by a few statements; its pk."""
     from django.db import connection
 
