@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import structlog
 from numpy.random import default_rng
@@ -33,8 +31,9 @@ def run(cluster_id: int) -> Outcome | None:
     with cluster_lock(cluster_id) as is_mine:
         if not is_mine:
             return None
-        with _timed(cluster_id, "load"):
-            loaded = load(cluster_id, numbering=True)
+        start = time.perf_counter()
+        loaded = load(cluster_id, numbering=True)
+        _observe(loaded, "load", start)
         outcome = _plan_and_commit(loaded)
     if outcome.was_thrown_away or has_unnumbered(cluster_id):
         bells.ring_cycle(cluster_id)
@@ -42,19 +41,17 @@ def run(cluster_id: int) -> Outcome | None:
 
 
 def _plan_and_commit(loaded: Loaded) -> Outcome:
-    now = clock.now()
-    with _timed(loaded.cluster_id, "plan"):
-        policy = with_mix(loaded.policy, loaded.cluster_id)
-        decided = plan(loaded.snapshot, policy, now.timestamp(), default_rng(loaded.epoch))
-    with _timed(loaded.cluster_id, "commit"):
-        outcome = commit(loaded, decided, now)
+    now, start = clock.now(), time.perf_counter()
+    policy = with_mix(loaded.policy, loaded.cluster_id)
+    decided = plan(loaded.snapshot, policy, now.timestamp(), default_rng(loaded.epoch))
+    _observe(loaded, "plan", start)
+    start = time.perf_counter()
+    outcome = commit(loaded, decided, now)
+    _observe(loaded, "commit", start)
     if outcome.committed or outcome.dropped or outcome.was_thrown_away:
-        log.info("cycle", cluster=loaded.cluster_id, committed=outcome.committed, dropped=outcome.dropped)
+        log.info("cycle", cluster=loaded.cluster_name, committed=outcome.committed, dropped=outcome.dropped)
     return outcome
 
 
-@contextmanager
-def _timed(cluster_id: int, stage: str) -> Iterator[None]:
-    start = time.perf_counter()
-    yield
-    metrics.STAGE_SECONDS.labels(cluster_id, stage).observe(time.perf_counter() - start)
+def _observe(loaded: Loaded, stage: str, start: float) -> None:
+    metrics.STAGE_SECONDS.labels(loaded.cluster_name, stage).observe(time.perf_counter() - start)

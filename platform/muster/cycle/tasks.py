@@ -23,15 +23,16 @@ CHANGES_KEPT = dt.timedelta(minutes=10)
 def run_cycle(cluster_id: int) -> None:
     """Run one cycle of a cluster; whatever goes wrong in it stays with this cluster and is tried again by the next tick."""
     bells.answered(f"cycle:{cluster_id}")
-    if not Cluster.objects.filter(pk=cluster_id, enabled=True).exists():
+    name = Cluster.objects.filter(pk=cluster_id, enabled=True).values_list("name", flat=True).first()
+    if name is None:
         return
     try:
         outcome = run(cluster_id)
     except Exception:
-        metrics.CYCLES.labels(cluster_id, "failed").inc()
-        log.exception("cycle.failed", cluster=cluster_id)
+        metrics.CYCLES.labels(name, "failed").inc()
+        log.exception("cycle.failed", cluster=name)
         return
-    metrics.CYCLES.labels(cluster_id, "busy" if outcome is None else "done").inc()
+    metrics.CYCLES.labels(name, "busy" if outcome is None else "done").inc()
 
 
 @shared_task

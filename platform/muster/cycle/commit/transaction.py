@@ -55,13 +55,13 @@ def commit(loaded: Loaded, plan: Plan, now: dt.datetime) -> Outcome:
                 ring_executor(loaded.cluster_id)
             write_verdicts(loaded, plan, now)
     except IntegrityError as error:
-        log.error("commit.violation", cluster=loaded.cluster_id, error=str(error))
+        log.error("commit.violation", cluster=loaded.cluster_name, error=str(error))
         bells.ring_cycle(loaded.cluster_id)
         return THROWN_AWAY
     outcome = Outcome(committed=len(units), dropped=len(plan.units) - len(units))
     if outcome.dropped:
         bells.ring_cycle(loaded.cluster_id)
-    _count(loaded.cluster_id, outcome)
+    _count(loaded.cluster_name, outcome)
     return outcome
 
 
@@ -71,6 +71,6 @@ def _pass_fence(loaded: Loaded) -> bool:
     return bool(mine.update(epoch=F("epoch") + 1))
 
 
-def _count(cluster_id: int, outcome: Outcome) -> None:
-    metrics.UNITS.labels(cluster_id, "committed").inc(outcome.committed)
-    metrics.UNITS.labels(cluster_id, "dropped").inc(outcome.dropped)
+def _count(cluster: str, outcome: Outcome) -> None:
+    metrics.UNITS.labels(cluster, "committed").inc(outcome.committed)
+    metrics.UNITS.labels(cluster, "dropped").inc(outcome.dropped)

@@ -21,6 +21,7 @@ from muster.placements.settlement import ENDED_PHASES
 from muster.workloads.choices import AttemptState, WorkerPhase
 from muster.workloads.models import Attempt, Worker
 
+UNSTARTED = (WorkerPhase.PLANNED, WorkerPhase.PENDING)
 OBSERVED = (
     "pod_uid",
     "phase",
@@ -34,20 +35,22 @@ OBSERVED = (
 
 
 def observe_workers(cluster_id: int, seen: Sequence[WorkerSeen]) -> set[int]:
-    """Write one batch of observations (the last one of a worker wins), then settle the attempts that changed: their pks.
+    """Write one batch of observations (the last one of a worker wins) and settle; the attempts whose pods changed.
 
-    A pod of another uid than the worker's own is not his and is ignored; columns that are equal are not written.
+    A pod of another uid than the worker's own is not his and is ignored; columns that are equal are not written. Attempts of
+    which some pod only came to be, and waits to start, have nothing to settle.
     """
     latest = {one.worker_id: one for one in seen}
     changed = _write_observations(cluster_id, latest)
     correct_devices(cluster_id, {pk: one.gpus for pk, one in latest.items() if one.gpus is not None})
-    for attempt_id in sorted(changed):
+    for attempt_id in sorted({worker.attempt_id for worker in changed if worker.phase not in UNSTARTED}):
         settle(attempt_id)
-    return changed
+    return {worker.attempt_id for worker in changed}
 
 
 @transaction.atomic
-def _write_observations(cluster_id: int, latest: dict[int, WorkerSeen]) -> set[int]:
+def _write_observations(cluster_id: int, latest: dict[int, WorkerSeen]) -> list[Worker]:
+    """The workers of which anything is new, as they are now."""
     workers = list(
         Worker.objects.select_for_update(no_key=True, of=("self",))
         .filter(pk__in=latest, attempt__job__cluster_id=cluster_id)
@@ -61,7 +64,7 @@ def _write_observations(cluster_id: int, latest: dict[int, WorkerSeen]) -> set[i
     ended = {w.attempt.job_id for w in changed if w.phase in ENDED_PHASES and before[w.pk] not in ENDED_PHASES}
     record_changes(cluster_id, ChangeKind.JOB, sorted(ended))
     _publish(changed)
-    return {worker.attempt_id for worker in changed}
+    return changed
 
 
 def _tell_ends_apart(workers: Iterable[Worker], seen: Iterable[int]) -> None:

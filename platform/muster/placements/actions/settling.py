@@ -24,13 +24,15 @@ from muster.workloads.choices import AttemptState, JobState
 from muster.workloads.models import Attempt, Job, JobDependency, Role, Worker
 from muster.workloads.states import move
 
+ENDING = (AttemptState.UNWINDING, AttemptState.STOPPING)
+
 
 @transaction.atomic
 def settle(attempt_id: int) -> None:
     """Bring an attempt, its job and its holds to what its workers' observed columns say."""
     attempt = lock_attempt(attempt_id)
     # An attempt that is stopped with all its pods gone already ends in the second round.
-    while apply(attempt, decide(read_scene(attempt))):
+    while apply(attempt, decide(read_scene(attempt))) and attempt.state in ENDING:
         pass
 
 
@@ -54,13 +56,17 @@ def read_scene(attempt: Attempt) -> Scene:
         members=tuple(_members(attempt)),
         roles=tuple(RoleNeeds(role.name, role.min_workers, role.ends_job) for role in roles),
         cause=attempt.cause,
-        has_open_placement=Placement.objects.filter(attempt=attempt, state__in=OPEN_INTENTS).exists(),
-        has_open_stop=Stop.objects.filter(attempt=attempt, worker=None, state__in=OPEN_INTENTS).exists(),
+        has_open_placement=attempt.state != AttemptState.RUNNING and _has_open(Placement, attempt),
+        has_open_stop=attempt.state in ENDING and _has_open(Stop, attempt, worker=None),
         ran_seconds=ran,
         retries=job.retries,
         own_faults=job.own_faults,
         unwinds=job.unwinds,
     )
+
+
+def _has_open(kind: type[Placement | Stop], attempt: Attempt, **which: None) -> bool:
+    return kind._default_manager.filter(attempt=attempt, state__in=OPEN_INTENTS, **which).exists()
 
 
 def _members(attempt: Attempt) -> Iterable[Member]:

@@ -14,6 +14,7 @@ class Loaded:
     """A cluster as it was read in one view. Revisions are by key, as read: commit compares them."""
 
     cluster_id: int
+    cluster_name: str
     epoch: int
     seq: int
     """The last Change that is in the snapshot."""

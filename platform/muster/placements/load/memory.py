@@ -90,6 +90,7 @@ def _build(cluster: Cluster) -> Loaded:
     )
     return Loaded(
         cluster_id=cluster.pk,
+        cluster_name=cluster.name,
         epoch=cluster.epoch,
         seq=last_number(cluster.pk),
         snapshot=snapshot,
