@@ -135,12 +135,12 @@ def bottleneck(layout: Layout, rows: IntArray, gpus: MaskArray, speeds: Bandwidt
     borders: list[Bottleneck | None] = []
     if len(nodes) > 1:
         share = np.bitwise_count(masks) / layout.gpu_count[nodes]
-        borders.append(_outside(layout, np.searchsorted(nodes, rows), nodes, share, speeds))
+        borders.append(_outside(layout, np.searchsorted(nodes, rows), nodes, share=share, speeds=speeds))
     borders += [ring_within(layout.shapes[shape], mask, speeds) for shape, mask in sets.tolist()]
     return min((border for border in borders if border), key=lambda border: border.gigabytes, default=None)
 
 
-def _outside(layout: Layout, ring: IntArray, nodes: IntArray, share: FloatArray, speeds: Bandwidths) -> Bottleneck:
+def _outside(layout: Layout, ring: IntArray, nodes: IntArray, *, share: FloatArray, speeds: Bandwidths) -> Bottleneck:
     """The slowest border between nodes, named by the level whose domains it parts.
 
     `ring`: [W] positions in `nodes`. `share`: the part of each node's GPUs, and so of its network, that the gang has.

@@ -17,11 +17,11 @@ dns_label = RegexValidator(
 )
 
 
-class User(AbstractUser):
+class User(AbstractUser):  # type: ignore[django-manager-missing]  # knox names its relation at run time
     """A person or program that signs in. Without a membership it sees nothing; `is_staff` makes a platform admin."""
 
 
-class Tenant(BaseModel):
+class Tenant(BaseModel):  # type: ignore[django-manager-missing]  # tree_queries has no types
     """Who pays and is isolated: a namespace in every cluster, and one top queue."""
 
     name = models.CharField(max_length=42, unique=True, validators=[dns_label])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import Count, Exists, F, IntegerField, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
@@ -52,7 +53,7 @@ def position_of(job: Job) -> int | None:
     return waiting.filter(Q(priority__gt=job.priority) | earlier).count() + 1
 
 
-def with_usage(nodes: QuerySet[Node]) -> QuerySet[Node]:
+def with_usage(nodes: QuerySet[Node]) -> QuerySet[Any, Any]:
     """Adds `gpus_total`, `gpus_used` (held, or a pod's that is not ours), `gpus_bad` and `gpus_free` of each node."""
     gpus = Gpu.objects.filter(node=OuterRef("pk")).order_by().values("node")
     held = Exists(DeviceHold.objects.filter(gpu=OuterRef("pk"), state=HoldState.HELD))
@@ -64,7 +65,7 @@ def with_usage(nodes: QuerySet[Node]) -> QuerySet[Node]:
     )
 
 
-def _count(gpus: QuerySet[Gpu]) -> Coalesce:
+def _count(gpus: QuerySet[Any, Any]) -> Coalesce:
     return Coalesce(Subquery(gpus.annotate(count=Count("pk")).values("count"), output_field=IntegerField()), 0)
 
 

@@ -84,7 +84,7 @@ def from_topo(text: str) -> Evidence:
     return Evidence(
         gpus=tuple(FoundGpu(int(name[3:]), numa=numa[name], switch=switch[name]) for name in matrix.gpus),
         links=tuple(tuple(matrix.link(a, b) for b in matrix.gpus) for a in matrix.gpus),
-        nics=tuple(_nic(matrix, at, name, numa, switch) for at, name in enumerate(matrix.nics)),
+        nics=tuple(_nic(matrix, at, name, numa=numa, switch=switch) for at, name in enumerate(matrix.nics)),
         told_by=tuple((part, Source.PASTED) for part in ("gpus", "links", "nics")),
     )
 
@@ -153,7 +153,7 @@ def _share_switch(matrix: TopoMatrix, a: str, b: str) -> bool:
 
 
 def _nic(
-    matrix: TopoMatrix, at: int, name: str, numa: Mapping[str, int | None], switch: Mapping[str, int | None]
+    matrix: TopoMatrix, at: int, name: str, *, numa: Mapping[str, int | None], switch: Mapping[str, int | None]
 ) -> FoundNic:
     """A NIC stands where the nearest GPUs stand."""
     beside = next((gpu for gpu in matrix.gpus if matrix.link(gpu, name) in _SAME_SWITCH), None)

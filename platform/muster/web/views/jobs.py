@@ -21,7 +21,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
     frame = frame_of(request)
     context = {"title": "Jobs", "section": "jobs", "crumbs": [{"label": "Jobs"}]}
     return render(
-        request, "web/jobs.html", context | job_list(frame.standing, frame.cluster and frame.cluster.pk, request.GET)
+        request,
+        "web/jobs.html",
+        context | job_list(frame.standing, frame.cluster.pk if frame.cluster else None, request.GET),
     )
 
 
