@@ -72,7 +72,7 @@ def random_world(seed: int) -> tuple[Tables, Rest, TaskShape]:
     task = tasks[int(rng.integers(len(tasks) - 1))]
     left[:, : max(task.gpus, 1)] = 1000
     nodes = Rest(
-        rng.integers(50_000, 99_000, len(left)) * 1.0, np.full(len(left), 1e12), left, rng.integers(0, 2, len(left))
+        rng.uniform(50_000, 99_000, len(left)).round(), np.full(len(left), 1e12), left, rng.integers(0, 2, len(left))
     )
     return tables, nodes, task
 

@@ -2,6 +2,8 @@
 
 import pytest
 
+from scheduler.model.policy import PlacementPolicy
+from tests.perf import openb_core
 from tests.perf.openb_run import run
 from tests.perf.openb_trace import Trace, data_directory, load
 
@@ -30,7 +32,12 @@ def test_the_same_seed_gives_the_same_outcome(trace: Trace) -> None:
     assert first == second
 
 
+def test_plan_decides_as_the_replay_does(trace: Trace) -> None:
+    planned = openb_core.run(trace, PlacementPolicy.FRAGMENTATION, 42, until=0.15)
+    assert planned.allocated == run(trace, "fragmentation", 42, until=0.15).allocated
+
+
 def test_refused_tasks_allocate_nothing(trace: Trace) -> None:
-    outcome = run(trace, "spread", 42, until=0.5)
-    assert outcome.first_refused < 50
-    assert max(outcome.allocated.values()) < 50
+    outcome = run(trace, "random", 42, until=0.9)
+    assert outcome.first_refused < 90
+    assert max(outcome.allocated.values()) < 89

@@ -1,4 +1,7 @@
-"""The placement policies that the openb benchmark compares. Each gives every node a score (less is better) and a GPU."""
+"""Placement by one score alone, as the trace's authors replay it: ours, and those that show that the protocol is right.
+
+Each policy gives every node a score (less is better) and a GPU.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ MAX_CPU, MAX_GPU = 128_000, 8_000
 
 
 def policies(trace: Trace, terms: Terms | None = None) -> dict[str, Score]:
-    """Every policy by name; `random` likes all nodes alike and leaves the choice to random ties.
+    """By name; `random` likes all nodes alike and leaves the choice to random ties.
 
     The mix is the trace's typical tasks, CPU-only ones included, as its authors count them.
     """
@@ -33,8 +36,6 @@ def policies(trace: Trace, terms: Terms | None = None) -> dict[str, Score]:
     plain = Tables.build(columns, None, PLAIN_F)
     return {
         "random": lambda rest, task: (np.zeros(len(rest.cpu)), tightest(rest, task)),
-        "pack": lambda rest, task: (_free(rest) * MAX_CPU * 4 + rest.cpu, tightest(rest, task)),
-        "spread": lambda rest, task: (-_free(rest), tightest(rest, task)),
         "bestfit": _best_fit,
         "fgd": lambda rest, task: _least(rest, growth(plain, rest, task), _as_published),
         "fragmentation": lambda rest, task: _fragmentation(plus, rest, task),

@@ -31,6 +31,12 @@ class Outcome:
     microseconds: float = 0.0
     """Mean CPU time per decision, filters included: what else the machine does is not in it."""
 
+    def note_refusal(self, task: TaskShape, arrived: float) -> None:
+        """A GPU task found no place when `arrived` percent had come."""
+        self.first_refused = min(self.first_refused, arrived)
+        if task.gpus == WIDEST:
+            self.first_refused_8 = min(self.first_refused_8, arrived)
+
 
 @dataclass
 class _Kept:
@@ -111,13 +117,7 @@ def run(trace: Trace, policy: str, seed: int, *, until: float = 1.3, terms: Term
         if cluster.place(task):
             used += asked(task)
         elif task.gpus:
-            _note_refusal(outcome, task, 100 * arrived / total)
+            outcome.note_refusal(task, 100 * arrived / total)
         outcome.allocated.setdefault(arrived * 100 // total, 100 * used / total)
     outcome.microseconds = (time.process_time() - started) / len(arrivals) * 1e6
     return outcome
-
-
-def _note_refusal(outcome: Outcome, task: TaskShape, arrived: float) -> None:
-    outcome.first_refused = min(outcome.first_refused, arrived)
-    if task.gpus == WIDEST:
-        outcome.first_refused_8 = min(outcome.first_refused_8, arrived)
