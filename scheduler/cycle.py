@@ -66,6 +66,7 @@ def _post_filter(world: World, candidate: Candidate, verdict: Verdict) -> list[U
     for plugin in world.plugins.post_filters:
         units = plugin.post_filter(world, candidate, verdict)
         if units:
+            world.refused.clear()  # what its victims gave back may be room for others
             return list(units)
     return []
 

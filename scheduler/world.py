@@ -14,7 +14,7 @@ from scheduler.model.jobs import DeviceKind, JobShape
 from scheduler.model.occupancy import Occupancy, Site, empty
 from scheduler.model.policy import Policy
 from scheduler.model.snapshot import Snapshot
-from scheduler.model.verdict import Verdict, rank_of
+from scheduler.model.verdict import Cause, Verdict, rank_of
 from scheduler.place.models import serving_models
 from scheduler.place.view import View
 from scheduler.reserve.ledger import Ledger
@@ -130,17 +130,16 @@ class World:
 
     def fixed_mask(self, ask: Ask) -> BoolArray:
         """[N] nodes that pass the filters which depend on nodes alone. Kept with the nodes, across plans."""
-        if ask in self._fixed:
-            return self._fixed[ask]
-        key = ("fixed", self.plugins.filters, ask, self.is_pristine)
-        kept: dict[Any, Any] = self.layout.kept
-        if key not in kept:
-            mask = np.ones(len(self.layout.nodes), dtype=np.bool_)
-            for plugin in self.plugins.filters:
-                if plugin.fixed and plugin.applies(ask):
-                    mask &= plugin.room(self, ask, slice(None)) > 0
-            mask.flags.writeable = False
-            kept[key] = mask
-        found: BoolArray = kept[key]
-        self._fixed[ask] = found
-        return found
+        if ask not in self._fixed:
+            key = ("fixed", self.plugins.filters, ask, self.is_pristine)
+            self._fixed[ask] = self.layout.keep(key, lambda: self.mask_of(ask))
+        return self._fixed[ask]
+
+    def mask_of(self, ask: Ask, *without: Cause) -> BoolArray:
+        """[N] the same, worked out now; filters for some causes may be left out."""
+        mask = np.ones(len(self.layout.nodes), dtype=np.bool_)
+        for plugin in self.plugins.filters:
+            if plugin.fixed and plugin.cause not in without and plugin.applies(ask):
+                mask &= plugin.room(self, ask, slice(None)) > 0
+        mask.flags.writeable = False
+        return mask

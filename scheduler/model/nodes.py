@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from scheduler.model.hardware import GpuModel, NodeShape
 from scheduler.model.tables import DeviceNeed, Lookup
 
 HOST, NVLINK_DOMAIN = "host", "nvlink_domain"
+Kept = TypeVar("Kept")
+_MOST_KEPT = 8_192
+"""Then everything is made anew: job shapes come and go, nodes may stay the same for weeks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,20 @@ class Layout:
         self.gpu_count: IntArray = _per_shape([s.gpu_count for s in self.shapes], self.shape_of)
         self.all_gpus: MaskArray = _per_shape([s.all_gpus for s in self.shapes], self.shape_of).astype(np.uint32)
         self.kept: dict[Hashable, Any] = {}
-        """What plans derived from fixed facts alone (node masks, possibility), kept while no node changes."""
+        """What `keep` holds."""
+
+    def keep(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """A value that follows from nodes alone (masks, tables, possibility), made once while no node changes."""
+        if key not in self.kept:
+            if len(self.kept) >= _MOST_KEPT:
+                self.kept.clear()
+            self.kept[key] = make()
+        found: Kept = self.kept[key]
+        return found
 
     def lookup(self, need: DeviceNeed) -> Lookup:
         """Device tables of all shapes for this need."""
-        if need not in self.kept:
-            self.kept[need] = Lookup(self.shapes, need)
-        found: Lookup = self.kept[need]
-        return found
+        return self.keep(need, lambda: Lookup(self.shapes, need))
 
     @property
     def host_level(self) -> int:

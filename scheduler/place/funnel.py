@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,9 @@ def funnel(
     steps: list[FunnelStep] = []
     for position, role in enumerate(candidate.shape.roles):
         models = dict.fromkeys(models[position] for models in choices)
+        if not models:
+            steps += _without_a_model(world, Ask(candidate.shape, position, None, candidate.avoid), role.name)
+            continue
         asks = tuple(Ask(candidate.shape, position, model, candidate.avoid) for model in models)
         steps += _fixed_steps(world, asks, role.name)
         steps += _steps_in_use(world, asks, role.name)
@@ -29,13 +31,17 @@ def funnel(
 
 def _fixed_steps(world: World, asks: tuple[Ask, ...], role: str) -> list[FunnelStep]:
     """Kept with the nodes, like the masks themselves."""
-    key = ("funnel", world.plugins.filters, asks, world.is_pristine)
-    kept: dict[Any, Any] = world.layout.kept
-    if key not in kept:
+
+    def count() -> list[FunnelStep]:
         left = {ask: np.ones(len(world.layout.nodes), dtype=np.bool_) for ask in asks}
-        kept[key] = _narrowed(world, left, role, fixed=True)
-    steps: list[FunnelStep] = kept[key]
-    return steps
+        return _narrowed(world, left, role, fixed=True)
+
+    return world.layout.keep(("funnel", world.plugins.filters, asks, world.is_pristine), count)
+
+
+def _without_a_model(world: World, ask: Ask, role: str) -> list[FunnelStep]:
+    """The cluster has no GPU model that serves: what the other fixed filters leave, and then nothing."""
+    return [*_fixed_steps(world, (ask,), role), FunnelStep(role, Cause.MODEL, 0)]
 
 
 def _steps_in_use(world: World, asks: tuple[Ask, ...], role: str) -> list[FunnelStep]:
@@ -59,19 +65,9 @@ def nodes_out(world: World, candidate: Candidate, choices: Sequence[tuple[GpuMod
     asks = {ask for models in choices for ask in world.asks(candidate.shape, models, candidate.avoid)}
     out = np.zeros(len(world.layout.nodes), dtype=np.bool_)
     for ask in asks:
-        out |= _fixed_but_health(world, ask) & ~world.fixed_mask(ask)
+        out |= _whatever_the_health(world, ask) & ~world.fixed_mask(ask)
     return int(out.sum())
 
 
-def _fixed_but_health(world: World, ask: Ask) -> BoolArray:
-    """Kept with the nodes."""
-    key = ("whatever the health", world.plugins.filters, ask)
-    kept: dict[Any, Any] = world.layout.kept
-    if key not in kept:
-        mask = np.ones(len(world.layout.nodes), dtype=np.bool_)
-        for plugin in world.plugins.filters:
-            if plugin.fixed and plugin.cause != Cause.HEALTH and plugin.applies(ask):
-                mask &= plugin.room(world, ask, slice(None)) > 0
-        kept[key] = mask
-    found: BoolArray = kept[key]
-    return found
+def _whatever_the_health(world: World, ask: Ask) -> BoolArray:
+    return world.layout.keep(("but health", world.plugins.filters, ask), lambda: world.mask_of(ask, Cause.HEALTH))

@@ -8,8 +8,9 @@ from typing import Any
 
 from scheduler.framework import Ask, Candidate
 from scheduler.model.jobs import NO_NODES, DeviceKind, JobShape, Role, TopologyNeeds, Want
-from scheduler.model.verdict import Reason, Verdict
+from scheduler.model.verdict import FunnelStep, Reason, Verdict
 from scheduler.place.arrange import arrange
+from scheduler.place.funnel import funnel
 from scheduler.reserve.quota import model_choices
 from scheduler.world import World
 
@@ -20,24 +21,27 @@ PROBE = -2
 def impossible(world: World, shape: JobShape) -> Verdict | None:
     """Why no cluster of these nodes could run the shape, None if it could."""
     key = ("impossible", world.plugins.filters, shape)
-    kept: dict[Any, Any] = world.layout.kept
-    if key not in kept:
-        kept[key] = _judge(world.pristine(), shape)
-    verdict: Verdict | None = kept[key]
-    return verdict
+    return world.layout.keep(key, lambda: _judge(world.pristine(), shape))
 
 
 def _judge(world: World, shape: JobShape) -> Verdict | None:
     plain = relaxed(shape)
     if not _levels_exist(world, shape):
-        return Verdict(Reason.NO_MATCHING_NODES, level=shape.topology.level)
+        return Verdict(Reason.NO_MATCHING_NODES, level=shape.topology.level, funnel=_funnel(world, plain))
     for position, role in enumerate(plain.roles):
         asks = [Ask(plain, position, model) for model in world.models_for(plain)[position]]
         if not any((world.view(ask).room > 0).any() for ask in asks):
-            return Verdict(Reason.NO_MATCHING_NODES, role=role.name)
+            return Verdict(Reason.NO_MATCHING_NODES, role=role.name, funnel=_funnel(world, plain))
     if not fits(world, plain):
-        return Verdict(Reason.EXCEEDS_CLUSTER, asked=sum(role.workers for role in shape.roles))
+        workers = sum(role.workers for role in shape.roles)
+        return Verdict(Reason.EXCEEDS_CLUSTER, asked=workers, funnel=_funnel(world, plain))
     return None if fits(world, shape) else Verdict(Reason.TOPOLOGY_UNSATISFIED, level=shape.topology.level)
+
+
+def _funnel(world: World, shape: JobShape) -> tuple[FunnelStep, ...]:
+    """Nodes left after each filter on the empty cluster."""
+    choices = tuple(model_choices(shape, world.models_for(shape)))
+    return funnel(world, Candidate(-1, PROBE, shape, PROBE), choices)
 
 
 def _levels_exist(world: World, shape: JobShape) -> bool:
