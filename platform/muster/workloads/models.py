@@ -2,7 +2,7 @@
 
 Writers: a Job's spec columns by workloads.actions; states of Job and Attempt by `workloads.states.move` alone (a trigger refuses
 what its table does not hold); Attempt and Worker rows by the cycle's commit; a Worker's observed columns by the informer, through
-`placements.actions.settle`.
+`placements.actions.observe_workers`.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('digest', models.CharField(help_text='of reason and fields; the same answer is one row', max_length=64)),
+                ('digest', models.CharField(help_text='of the reason and what it is about; its figures change in place', max_length=64)),
                 ('reason', models.CharField(max_length=32)),
                 ('message', models.TextField()),
                 ('fields', models.JSONField(default=dict)),
