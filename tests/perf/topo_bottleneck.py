@@ -8,12 +8,10 @@ choice is worth the slowest link of its best ring (nominal GB/s).
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from scheduler.model.evidence.found import Evidence, FoundGpu, merged
 from scheduler.model.evidence.topo_matrix import from_topo
 from scheduler.model.hardware import NodeShape, gpus_of, mask_of
 from scheduler.model.tables import DeviceNeed, table_of
+from tests.hardware.facts import DATA
 
 SIZES = (2, 3, 4, 6)
 DRAWS = 200
@@ -44,12 +43,6 @@ MODELS = {
 POLICIES = ("ours", "lowest", "random", "best")
 
 
-def folder() -> Path:
-    """Where the matrices lie: MUSTER_TEST_DATA, or the folder beside the checkout."""
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    return Path(os.environ.get("MUSTER_TEST_DATA", beside)) / "topo"
-
-
 @dataclass(frozen=True)
 class Line:
     """Mean GB/s of one matrix and size, by policy."""
@@ -62,7 +55,7 @@ class Line:
 def shapes() -> dict[str, NodeShape]:
     """Every matrix as a shape, by file name."""
     found = {}
-    for path in sorted(folder().glob("*.txt")):
+    for path in sorted((DATA / "topo").glob("*.txt")):
         evidence = from_topo(path.read_text())
         name = next((model for start, model in MODELS.items() if path.stem.startswith(start)), "H100-80GB")
         models = Evidence(gpus=tuple(FoundGpu(gpu.index, model=GPU_MODELS[name]) for gpu in evidence.gpus))
