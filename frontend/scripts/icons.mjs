@@ -12,6 +12,7 @@ const ICONS = {
   submit: "square-plus",
   queues: "network",
   cluster: "server",
+  fragmentation: "puzzle",
   settings: "settings",
   search: "search",
   close: "x",

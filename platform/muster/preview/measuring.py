@@ -29,7 +29,7 @@ SHOWN = 200
 
 
 def measure(loaded: Loaded, *, cpu: int | None = None, memory: int | None = None) -> dict[str, Any]:
-    """The cluster as it is now. `cpu` (millicores) and `memory` (bytes) come with each GPU; None: the least that the mix asks."""
+    """The cluster as it is now. `cpu` (millicores) and `memory` (bytes) come with each GPU; None: as the mix asks."""
     snapshot = loaded.snapshot
     known = learned(loaded.cluster_id)
     mix = known.mix if known else mix_of(snapshot)
@@ -51,11 +51,21 @@ def measure(loaded: Loaded, *, cpu: int | None = None, memory: int | None = None
 
 
 def _needs(mix: WorkloadMix, cpu: int | None, memory: int | None) -> PerGpu:
-    """What each GPU must come with. Of the mix the least, so that what counts as stranded is of use to nobody."""
-    whole = [task for task, _ in mix if task.gpus and not task.is_share]
-    least_cpu = min((task.cpu // task.gpus for task in whole), default=0)
-    least_memory = min((task.memory // task.gpus for task in whole), default=0)
+    """What each GPU must come with: what three in four of the workers with whole GPUs ask at least."""
+    whole = [(task, share) for task, share in mix if task.gpus and not task.is_share]
+    least_cpu = _lower_quartile([(task.cpu // task.gpus, share) for task, share in whole])
+    least_memory = _lower_quartile([(task.memory // task.gpus, share) for task, share in whole])
     return PerGpu(least_cpu if cpu is None else cpu, least_memory if memory is None else memory)
+
+
+def _lower_quartile(amounts: list[tuple[int, float]]) -> int:
+    """The amount that a quarter of the (amount, weight) pairs stays at or below; 0 of none."""
+    rest = sum(weight for _, weight in amounts) / 4
+    for amount, weight in sorted(amounts):
+        rest -= weight
+        if rest <= 0:
+            return amount
+    return 0
 
 
 def _fragmentation(snapshot: Snapshot, mix: WorkloadMix, free: int) -> float | None:

@@ -15,7 +15,7 @@ from tests.support.placing import place
 
 pytestmark = pytest.mark.django_db
 
-PAGES = ("overview", "jobs", "submit", "queues", "cluster")
+PAGES = ("overview", "jobs", "submit", "queues", "cluster", "fragmentation")
 MOST_QUERIES = 40
 
 

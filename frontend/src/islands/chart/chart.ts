@@ -8,7 +8,10 @@ interface Data {
 }
 
 const HEIGHT = 160;
+const DAYS = 36 * 3600;
+/** Beyond that many seconds an hour without its day says nothing. */
 const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { weekday: "short", day: "numeric" });
 
 function token(element: Element, name: string): string {
   const probe = document.createElement("span");
@@ -19,7 +22,14 @@ function token(element: Element, name: string): string {
   return colour;
 }
 
+/** The axis of time, in days where there are several. */
+function moments(plot: uPlot, at: number[]): string[] {
+  const { min = 0, max = 0 } = plot.scales.x ?? {};
+  return at.map((one) => ((max ?? 0) - (min ?? 0) > DAYS ? day : clock).format(one * 1000));
+}
+
 export class ChartElement extends HTMLElement {
+  static readonly observedAttributes = ["data"];
   private plot: uPlot | null = null;
   private readonly observer = new ResizeObserver(() => this.plot?.setSize({ width: this.clientWidth, height: HEIGHT }));
   private readonly onTheme = () => this.draw();
@@ -30,6 +40,11 @@ export class ChartElement extends HTMLElement {
     document.addEventListener("mu:theme", this.onTheme);
     this.draw();
     this.observer.observe(this);
+  }
+
+  /** A page that is brought up to date changes the attribute and leaves the drawing alone. */
+  attributeChangedCallback(): void {
+    if (this.plot) this.draw();
   }
 
   disconnectedCallback(): void {
@@ -66,9 +81,10 @@ export class ChartElement extends HTMLElement {
         cursor: { y: false },
         legend: { show: data.series.length > 1 },
         axes: [
-          { ...axis, values: (_: uPlot, at: number[]) => at.map((one) => clock.format(one * 1000)) },
+          { ...axis, values: moments },
           { ...axis, size: 44 },
         ],
+        scales: { y: { range: (_: uPlot, _min: number, max: number) => [0, Math.max(max, 1) * 1.1] } },
         series: [{}, ...series],
       },
       [data.at, ...data.series.map((one) => one.values)] as uPlot.AlignedData,

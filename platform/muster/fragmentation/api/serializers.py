@@ -92,7 +92,7 @@ class HistoryQuery(Fields):
 
 
 class FitsQuery(Fields):
-    """What comes with each GPU; not told: the least that jobs of the mix ask."""
+    """What comes with each GPU; not told: what three in four workers of the mix ask at least."""
 
     cpu_milli = serializers.IntegerField(required=False, min_value=0, max_value=1_000_000)
     memory_bytes = serializers.IntegerField(required=False, min_value=0, max_value=1 << 50)
