@@ -23,18 +23,19 @@ RANGES = ("__gte", "__lte")
 class By:
     """A column that can be filtered: its lookup path, how a value is read, and which suffixes it has.
 
-    A path of two, `tenant__name/queue__name`, takes `vision/train` apart; `train` alone is looked for in the last.
+    With `above`, `vision/train` is taken apart: `vision` is looked for there, `train` in `path`.
     """
 
     path: str
     field: type[forms.Field] = forms.CharField
     suffixes: tuple[str, ...] = EQUALS
     choices: Iterable[Any] = ()
+    above: str = ""
 
 
-def text(path: str) -> By:
+def text(path: str, *, above: str = "") -> By:
     """A column of words."""
-    return By(path, forms.CharField, (*EQUALS, "__ic"))
+    return By(path, forms.CharField, (*EQUALS, "__ic"), above=above)
 
 
 def number(path: str) -> By:
@@ -77,6 +78,10 @@ class AnyOf(django_filters.Filter):
 
     field_class = Several
 
+    def __init__(self, *arguments: Any, above: str = "", **options: Any) -> None:
+        self.above = above
+        super().__init__(*arguments, **options)
+
     def filter(self, qs: QuerySet[Any], value: list[Any]) -> QuerySet[Any]:
         """Nothing given: everything."""
         if not value:
@@ -85,11 +90,9 @@ class AnyOf(django_filters.Filter):
         return qs.exclude(condition) if self.exclude else qs.filter(condition)
 
     def _condition(self, item: Any) -> Q:
-        paths = self.field_name.split("/")
-        parts = item.split("/", maxsplit=len(paths) - 1) if len(paths) > 1 else [item]
-        return Q(
-            **{f"{path}__{self.lookup_expr}": part for path, part in zip(paths[-len(parts) :], parts, strict=True)}
-        )
+        outer, separator, inner = str(item).rpartition("/") if self.above else ("", "", item)
+        condition = Q(**{f"{self.field_name}__{self.lookup_expr}": inner})
+        return condition & Q(**{f"{self.above}__{self.lookup_expr}": outer}) if separator else condition
 
 
 YES_NO = [("true", "true"), ("false", "false"), ("1", "true"), ("0", "false")]
@@ -107,10 +110,8 @@ def _filters(name: str, by: By) -> Iterator[tuple[str, django_filters.Filter]]:
         else:
             inner = by.field(choices=list(by.choices)) if by.field is forms.ChoiceField else by.field()
             lookup = LOOKUPS[suffix]
-        yield (
-            name + suffix,
-            AnyOf(by.path, lookup, exclude=suffix == "__n", one=inner, comma=suffix == "__in", required=False),
-        )
+        options: dict[str, Any] = {"exclude": suffix == "__n", "above": by.above, "comma": suffix == "__in", "required": False}
+        yield name + suffix, AnyOf(by.path, lookup, one=inner, **options)
 
 
 class SuffixFilterSet(django_filters.FilterSet):

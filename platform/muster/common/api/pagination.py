@@ -77,14 +77,21 @@ class Pages(BasePagination):
         }
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """For the OpenAPI description."""
-        return [
+        """For the OpenAPI description: how a list is paged, searched, ordered and cut."""
+        orders = [name for order in ("id", *getattr(view, "orders", {})) for name in (order, f"-{order}")]
+        parameters = [
             _parameter(
                 "limit", {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}, "Rows of a page; 50 without it."
             ),
             _parameter("offset", {"type": "integer", "minimum": 0, "maximum": EXACT_TO}, "Rows before the page."),
             _parameter("cursor", {"type": "string"}, "Page by cursor; empty for the first page."),
+            _parameter("ordering", {"type": "string"}, f"One or more, with commas, of {', '.join(orders)}."),
+            _parameter("fields", {"type": "string"}, "Only these fields, with commas."),
+            _parameter("omit", {"type": "string"}, "All fields but these, with commas."),
         ]
+        if getattr(view, "search", ()):
+            parameters.append(_parameter("q", {"type": "string"}, "Words, each somewhere in the row's names."))
+        return parameters
 
 
 def _parameter(name: str, schema: dict[str, Any], text: str) -> dict[str, Any]:

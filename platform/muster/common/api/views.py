@@ -54,7 +54,8 @@ class RowsView(mixins.ListModelMixin, mixins.RetrieveModelMixin, GenericViewSet[
         queryset = super().filter_queryset(queryset)
         if self.action != "list":
             return queryset
-        words = self.request.query_params.get("q", "").split()
+        # PostgreSQL's texts hold no NUL, and no name does.
+        words = self.request.query_params.get("q", "").replace("\0", " ").split()
         for word in words if self.search else []:
             # Each word somewhere: people type "vision train" for a queue of a tenant.
             matches = Q()

@@ -11,7 +11,7 @@ class JobFilters(SuffixFilterSet):
         "id": number("id"),
         "name": text("name"),
         "tenant": text("tenant__name"),
-        "queue": text("queue__tenant__name/queue__name"),
+        "queue": text("queue__name", above="queue__tenant__name"),
         "cluster": text("cluster__name"),
         "owner": text("owner__username"),
         "kind": choice("kind", JobKind.choices),
