@@ -19,7 +19,8 @@ interface Tool {
 function tool({ label, icon: name, run, isPressed }: Tool): unknown {
   return html`<button
     type="button"
-    class="btn btn-quiet btn-icon btn-sm"
+    class="btn btn-quiet btn-sm"
+    data-icon
     aria-label=${label}
     title=${label}
     aria-pressed=${String(isPressed ?? false)}

@@ -49,11 +49,19 @@ def node_list(standing: Standing, cluster: Cluster, query: QueryDict) -> dict[st
         "states": [(key, label, _count(nodes, test), f"{base}state={key}") for key, (label, test) in STATES.items()],
         "levels": [level["name"] for level in cluster.levels],
         "figure": found[0] if found else {},
+        "lead": _lead(cluster, found[0] if found else {}),
         "state": state,
         "ordering": ordering,
         "base": base_of(query, "ordering"),
         "q": query.get("q", ""),
     }
+
+
+def _lead(cluster: Cluster, figure: dict[str, Any]) -> str:
+    nodes = figure.get("nodes") or {"total": 0}
+    ready = f"{nodes['ready']} of {nodes['total']} nodes are ready" if nodes["total"] else "No node has been seen yet"
+    version = getattr(getattr(cluster, "status", None), "version", "")
+    return f"{ready}, Kubernetes {version}." if version else f"{ready}."
 
 
 def _count(nodes: QuerySet[Node], test: Q) -> int:

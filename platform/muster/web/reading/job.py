@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from muster.accounts.standing import Standing
 from muster.common import clock
+from muster.placements.actions import grace_of
 from muster.placements.queries import position_of, standing_verdict, workers_of
-from muster.web.templatetags.mu import duration
+from muster.web.templatetags.mu import duration, first_line
 from muster.web.words import event_level
 from muster.workloads.choices import ACTIVE_JOB_STATES, FINAL_JOB_STATES, WAITING_JOB_STATES, JobState
 from muster.workloads.models import Job, Worker
@@ -19,6 +20,8 @@ from muster.workloads.queries import dependencies_of, job_events, job_verbs
 
 EVENTS = 200
 WORKERS = 500
+LAST_LINES = 8
+NOT_LOOKED_AT = "The scheduler has not looked at it yet; it does within seconds."
 
 
 def job_page(standing: Standing, job: Job) -> dict[str, Any]:
@@ -31,10 +34,11 @@ def job_page(standing: Standing, job: Job) -> dict[str, Any]:
         "verdict": waiting_for(job),
         "workers": rows,
         "worker_names": [row["name"] for row in rows],
-        "failures": [row for row in rows if row["worker"].exit_code or row["state"] == "failed"],
+        "failure": failure(job, rows),
+        "blockers": blockers(job),
+        "grace": grace_of(job),
         "attempts": list(job.attempts.order_by("number")),
         "is_placed": job.state in ACTIVE_JOB_STATES and any(row["gpus"] for row in rows),
-        "has_logs": any(worker.started_at for worker in workers),
         "events": [
             {
                 "text": event.message,
@@ -44,7 +48,6 @@ def job_page(standing: Standing, job: Job) -> dict[str, Any]:
             }
             for event in job_events(job).order_by("-pk")[:EVENTS]
         ],
-        "dependencies": dependencies_of(job),
         "verbs": job_verbs(standing, job),
         "source": job_source(job),
         "facts": facts(job),
@@ -72,18 +75,46 @@ def _worker_state(worker: Worker) -> str:
     return {"planned": "pending", "gone": "ended"}.get(worker.phase, worker.phase)
 
 
+def failure(job: Job, rows: list[dict[str, Any]]) -> dict[str, str] | None:
+    """Why it failed: what was said, the first worker that failed, and the last lines that one wrote."""
+    if job.state != JobState.FAILED:
+        return None
+    failed = [row for row in rows if row["worker"].exit_code or row["state"] == "failed"]
+    found = {"headline": first_line(job.state_message) or "It failed.", "detail": "", "last_lines": ""}
+    if failed:
+        worker = failed[0]["worker"]
+        where = f" on {worker.node.name}" if worker.node else ""
+        reason = f", {worker.reason}" if worker.reason else ""
+        others = f"; {len(failed) - 1} more failed after it" if len(failed) > 1 else ""
+        found["detail"] = f"{failed[0]['name']}{where}: exit code {worker.exit_code}{reason}{others}."
+        found["last_lines"] = "\n".join(worker.last_lines.splitlines()[-LAST_LINES:])
+    return found
+
+
+def blockers(job: Job) -> list[tuple[str, str]]:
+    """What it waits for of other jobs, as sentences with their level."""
+    found = []
+    for after, dependency in dependencies_of(job):
+        if dependency == "failed":
+            found.append((f"Waits for {after.name}, which is {after.state}: this job can never start.", "bad"))
+        elif dependency == "open":
+            found.append((f"Waits for {after.name}, which is {after.state}.", "info"))
+    return found
+
+
 def waiting_for(job: Job) -> dict[str, Any] | None:
     """Why it waits: the scheduler's sentence, the nodes left after each filter, and what would help."""
     if job.state not in WAITING_JOB_STATES:
         return None
-    found: dict[str, Any] = {"position": position_of(job), "since": job.submitted_at, "message": "", "funnel": []}
+    found: dict[str, Any] = {"position": position_of(job), "since": job.submitted_at, "funnel": []}
+    found["headline"] = "Held until somebody releases it." if job.state == JobState.HELD else NOT_LOOKED_AT
     standing = standing_verdict(job)
     if standing is None:
         return found
     verdict = standing.verdict
     most = max([step["left"] for step in verdict.funnel] or [0])
     return found | {
-        "message": verdict.message,
+        "headline": f"Waits: {verdict.message}",
         "since": standing.since,
         "starts_at": standing.starts_at,
         "funnel": verdict.funnel,

@@ -18,6 +18,7 @@ def queue_tree(standing: Standing, cluster_id: int) -> dict[str, Any]:
         row["flavors"] = {
             name.partition("/")[2]: quota for name, quota in row["quotas"].items() if name.startswith("gpu/")
         }
+        row["words"] = _words(row)
         row["is_mine"] = standing.can_see(row["tenant"])
         children[row["parent"]].append(row)
     ordered: list[dict[str, Any]] = []
@@ -36,3 +37,10 @@ def _walk(
         row["is_leaf"] = not children[row["pk"]]
         into.append(row)
         _walk(children, row["pk"], depth + 1, into)
+
+
+def _words(row: dict[str, Any]) -> str:
+    """The bar, for who does not see it."""
+    limit = row["gpu"].get("limit")
+    bound = "no limit" if limit is None else f"limit {limit}"
+    return f"{row['name']}: {row['used']:g} GPUs in use, {row['gpu'].get('guaranteed', 0)} guaranteed, {bound}"

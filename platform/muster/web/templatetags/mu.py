@@ -44,8 +44,9 @@ def percent(value: Any, whole: Any) -> float:
 
 
 @register.filter
-def above(value: Any, mark: Any) -> bool:
-    return float(value or 0) > float(mark or 0)
+def is_given(value: Any) -> bool:
+    """Whether a bar has this mark: 0 is one, nothing is none."""
+    return value is not None and value != ""
 
 
 @register.filter
@@ -158,9 +159,3 @@ def place(node: Any, levels: list[str]) -> str:
 def first_line(text: str) -> str:
     """What is said before what is quoted."""
     return str(text).partition("\n")[0]
-
-
-@register.filter
-def last_lines(text: str, count: int) -> str:
-    """The end of a text of many lines."""
-    return "\n".join(str(text).splitlines()[-count:])
