@@ -17,7 +17,7 @@ class Finding:
     """Whether a draft could run on the cluster with nobody on it, and what would become of it now.
 
     `nodes` names where it would start at once, with the workers there; where it is empty, `reason` and `message` say why it
-    would wait, or why it never can.
+    would wait, or why it never can. Where it would start, `message` says what there is to say of the placement.
     """
 
     can_run: bool

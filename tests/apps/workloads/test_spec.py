@@ -8,6 +8,7 @@ import pytest
 
 from muster.workloads import spec
 from muster.workloads.spec import SpecInvalid, units
+from muster.workloads.spec.reference import reference
 
 HEAD = "name: a\nqueue: q\nimage: i\n"
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -55,6 +56,11 @@ def test_the_example_of_the_guide_becomes_seconds_bytes_and_integers():
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.yaml")), ids=lambda file: file.name)
 def test_every_example_is_a_good_job_file(file):
     assert canonical(file.read_text())["name"]
+
+
+def test_the_guide_says_what_the_schema_says():
+    page = EXAMPLES.parent / "docs" / "guide" / "job-file.md"
+    assert page.read_text() == reference(), "run `python -m muster.workloads.spec.reference > docs/guide/job-file.md`"
 
 
 def test_files_that_ask_alike_become_the_same_form():

@@ -11,6 +11,7 @@ from muster.accounts.api.serializers import VERBS as TENANT_VERBS
 from muster.common.api.serializers import RowSerializer
 from muster.quotas.models import Queue, Quota
 from muster.workloads.models import Job, JobEvent
+from muster.workloads.placed import placement_of
 from muster.workloads.queries import dependencies_of, job_verbs, warnings_of
 
 VERBS = ["clone", "hold", "release", "priority", "cancel"]
@@ -83,15 +84,52 @@ class DependencySerializer(serializers.Serializer[Any]):
     dependency = serializers.ChoiceField(choices=["met", "open", "failed"])
 
 
+class BottleneckSerializer(serializers.Serializer[Any]):
+    """The slowest border that a ring over the workers crosses."""
+
+    level = serializers.CharField(help_text="a level, `host` between nodes, or a link class within a node")
+    gigabytes = serializers.FloatField(help_text="GB/s for each GPU")
+    source = serializers.ChoiceField(choices=["nominal", "measured"])
+    message = serializers.CharField()
+
+
+class ShortfallSerializer(serializers.Serializer[Any]):
+    """Something that was preferred and not to be had."""
+
+    role = serializers.CharField(allow_blank=True, help_text="empty: the gang as a whole")
+    wanted = serializers.CharField(help_text="a link class, or a level")
+    gpus = serializers.IntegerField()
+    nodes = serializers.IntegerField()
+    quality = serializers.IntegerField()
+    message = serializers.CharField()
+
+
+class PlacementSerializer(serializers.Serializer[Any]):
+    """How an attempt was placed."""
+
+    attempt = serializers.IntegerField()
+    quality = serializers.IntegerField(
+        help_text="of the worst worker: 100 NVLink, 85 PCIe switch, 75 NUMA node, 60 across"
+    )
+    bottleneck = BottleneckSerializer(allow_null=True)
+    shortfalls = ShortfallSerializer(many=True)
+
+
 class JobDetailSerializer(JobSerializer):
     """One job, with its canonical form and its file as sent."""
 
     spec = serializers.DictField(read_only=True)
     after = serializers.SerializerMethodField()
     warnings = serializers.SerializerMethodField()
+    placement = serializers.SerializerMethodField()
 
     class Meta(JobSerializer.Meta):
-        fields = (*JobSerializer.Meta.fields, "spec", "source", "after", "warnings")
+        fields = (*JobSerializer.Meta.fields, "spec", "source", "after", "warnings", "placement")
+
+    @extend_schema_field(PlacementSerializer(allow_null=True))
+    def get_placement(self, job: Job) -> dict[str, Any] | None:
+        """How its latest attempt was placed; null before the first."""
+        return placement_of(job)
 
     @extend_schema_field(DependencySerializer(many=True))
     def get_after(self, job: Job) -> list[dict[str, Any]]:

@@ -8,12 +8,13 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
 from rest_framework import status
 from rest_framework.decorators import action
 from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from muster.accounts.api.base import MemberView
 from muster.common.api.parsers import YamlParser
@@ -152,6 +153,15 @@ class QueueView(MemberView):
     def totals(self) -> dict[int, QueueTotals]:
         """Read once per request: a parent's need its children's."""
         return queue_totals() if getattr(self, "request", None) else {}
+
+
+class JobSchemaView(APIView):
+    """The schema of the job file."""
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT})
+    def get(self, request: Request) -> Response:
+        """The JSON Schema that job files are checked against, for editors."""
+        return Response(SCHEMA)
 
 
 def _is_set(request: Request, name: str) -> bool:
