@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from scheduler.model.plan import Shortfall, Unit
+from scheduler.model.bandwidth import IS_MEASURED
+from scheduler.model.hardware import LINK_ACROSS, LINK_NUMA, LINK_NVLINK, LINK_SWITCH
+from scheduler.model.nodes import HOST
+from scheduler.model.plan import Bottleneck, Shortfall, Unit
 from scheduler.model.resources import CPU, GPU, MEMORY, PARTS_PER_GPU, display
 from scheduler.model.verdict import Cause, FunnelStep, Help, Quota, Reason, Verdict
 
@@ -38,6 +41,16 @@ _AFTER = {
 }
 
 
+_BORDERS = {
+    LINK_NVLINK: "NVLink within a node",
+    LINK_SWITCH: "a PCIe switch within a node",
+    LINK_NUMA: "within a NUMA node",
+    LINK_ACROSS: "between the NUMA nodes of a node",
+    HOST: "between nodes",
+}
+_SOURCES = {IS_MEASURED: "as measured on machines like these"}
+
+
 def message(verdict: Verdict, *, queues: Names, jobs: Names) -> str:
     """One or two sentences for the people who wait."""
     sentence = _SENTENCES[verdict.reason](Told(verdict, queues, jobs))
@@ -66,6 +79,13 @@ def shortfall_message(one: Shortfall) -> str:
     group = {"nvlink": "NVLink group", "switch": "PCIe switch", "numa": "NUMA node"}[one.wanted]
     nodes = "the 1 node" if one.nodes == 1 else f"any of {one.nodes} nodes"
     return f"No {group} with {one.gpus} GPUs free was left to {one.role} on {nodes}."
+
+
+def bottleneck_message(one: Bottleneck) -> str:
+    """The slowest border that a ring over the gang crosses; a nominal figure is never told as a measured one."""
+    border = _BORDERS.get(one.level, f"between two {one.level}s")
+    source = _SOURCES.get(one.source, "nominal, by data sheets")
+    return f"Its slowest link is {border}: {one.gigabytes:.3g} GB/s for each GPU, {source}."
 
 
 def _amount(resource: str, amount: int) -> str:

@@ -10,7 +10,7 @@ from muster.placements.load import Loaded
 from muster.placements.load.shapes import job_shape
 from muster.preview.question import Answer, Question
 from scheduler.cycle import plan
-from scheduler.messages import funnel_lines, message
+from scheduler.messages import bottleneck_message, funnel_lines, message, shortfall_message
 from scheduler.model.columns import objects
 from scheduler.model.jobs import NO_NODES, JobShape, WaitingJobs
 from scheduler.model.nodes import Nodes
@@ -32,7 +32,7 @@ def would_run(loaded: Loaded, question: Question, now: float) -> Answer:
     decided = plan(world, loaded.policy, now)
     unit = next((unit for unit in decided.units if unit.job == key), None)
     if unit is not None and not unit.nominated:
-        return Answer(can_run=True, nodes=_by_node(world, unit))
+        return Answer(can_run=True, nodes=_by_node(world, unit), message=_placed(unit))
     return _refusal(world, _verdict(world, decided, key), can_run=True)
 
 
@@ -97,6 +97,12 @@ def _by_node(world: Snapshot, unit: Unit) -> dict[str, list[str]]:
     for worker in unit.workers:
         found.setdefault(rows[worker.node], []).append(worker.name)
     return found
+
+
+def _placed(unit: Unit) -> str:
+    """What is to be said of the placement: what fell short of what was preferred, and its slowest link."""
+    slowest = [bottleneck_message(unit.bottleneck)] if unit.bottleneck else []
+    return " ".join([*(shortfall_message(one) for one in unit.shortfalls), *slowest])
 
 
 def _refusal(world: Snapshot, verdict: Verdict, *, can_run: bool) -> Answer:

@@ -36,7 +36,8 @@ class Question:
 class Answer:
     """What would become of it. `nodes` names where it would start at once, with the workers there; empty: it would wait.
 
-    `reason` and `message` say why it would wait, or, where `can_run` is false, why it never could.
+    `reason` and `message` say why it would wait, or, where `can_run` is false, why it never could; where it would start,
+    `message` says what there is to say of the placement.
     """
 
     can_run: bool

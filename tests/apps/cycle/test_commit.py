@@ -16,6 +16,7 @@ from muster.placements.load import Loaded, load
 from muster.placements.models import DeviceHold, JobVerdict, Placement, Stop, Verdict
 from muster.quotas.models import Queue
 from muster.workloads.models import Attempt, Job, JobEvent
+from muster.workloads.placed import placement_of
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.plan import Bottleneck, Plan, Shortfall, Unit, WorkerPlacement
 from scheduler.model.plan import Stop as PlannedStop
@@ -46,7 +47,10 @@ def unit(job: Job, node: Node, *, gpus: int = 0b1, **fields: Any) -> Unit:
     kind = fields.pop("kind", DeviceKind.WHOLE)
     milli = fields.pop("milli", 0)
     nic = fields.pop("nic", -1)
-    worker = WorkerPlacement(role="worker", index=0, rank=0, node=node.pk, kind=kind, gpus=gpus, milli=milli, nic=nic)
+    quality = fields.pop("quality", 100)
+    worker = WorkerPlacement(
+        role="worker", index=0, rank=0, node=node.pk, kind=kind, gpus=gpus, milli=milli, nic=nic, quality=quality
+    )
     return Unit(job=job.pk, workers=(worker,), **fields)
 
 
@@ -68,12 +72,18 @@ def test_everything_of_a_unit_is_written(world: World, nodes: list[Node]) -> Non
     loaded = read(world)
     Event.objects.all().delete()
     told = {"bottleneck": Bottleneck("rack", 50.0, "nominal"), "shortfalls": (Shortfall("worker", "nvlink", 2, 6, 75),)}
-    assert put(loaded, unit(job, nodes[0], gpus=0b110, nic=0, **told)) == Outcome(committed=1)
+    assert put(loaded, unit(job, nodes[0], gpus=0b110, nic=0, quality=75, **told)) == Outcome(committed=1)
     attempt = Attempt.objects.get()
     assert (attempt.number, attempt.state) == (1, "creating")
     assert attempt.placement_note["bottleneck"] == {"level": "rack", "gigabytes": 50.0, "source": "nominal"}
     worker = attempt.workers.get()
     assert worker.note == "No NVLink group with 2 GPUs free was left to worker on any of 6 nodes."
+    shown = placement_of(job)
+    assert shown is not None
+    assert shown["bottleneck"]["message"] == (
+        "Its slowest link is between two racks: 50 GB/s for each GPU, nominal, by data sheets."
+    )
+    assert (shown["quality"], [one["message"] for one in shown["shortfalls"]]) == (75, [worker.note])
     assert sorted(DeviceHold.objects.values_list("kind", "gpu__index", "nic__index")) == [
         ("nic", None, 0),
         ("whole", 1, None),

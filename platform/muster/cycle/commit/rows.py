@@ -22,10 +22,14 @@ from muster.workloads.choices import AttemptState
 from muster.workloads.models import Attempt, Role, Worker
 from muster.workloads.states import start_jobs
 from scheduler.messages import placed_message, shortfall_message
+from scheduler.model.hardware import LINK_NUMA, LINK_NVLINK, LINK_SWITCH
 from scheduler.model.plan import Shortfall, Unit, WorkerPlacement
 from scheduler.model.resources import MILLI_PER_GPU
+from scheduler.model.tables import QUALITY_NUMA, QUALITY_NVLINK, QUALITY_SWITCH
 
 BATCH = 2000
+_QUALITY_OF = {LINK_NVLINK: QUALITY_NVLINK, LINK_SWITCH: QUALITY_SWITCH, LINK_NUMA: QUALITY_NUMA}
+"""The link quality of a worker that has what it preferred."""
 
 
 def write_units(cluster_id: int, units: Sequence[Unit], *, locked: Locked, devices: Devices, now: dt.datetime) -> None:
@@ -90,7 +94,7 @@ def _write_workers(units: Sequence[Unit], attempts: Sequence[Attempt]) -> list[t
     placed: list[WorkerPlacement] = []
     rows: list[Worker] = []
     for unit, attempt in zip(units, attempts, strict=True):
-        fell_short = {one.role: shortfall_message(one) for one in unit.shortfalls}
+        fell_short = {one.role: one for one in unit.shortfalls if one.wanted in _QUALITY_OF}
         for worker in unit.workers:
             placed.append(worker)
             rows.append(
@@ -100,11 +104,17 @@ def _write_workers(units: Sequence[Unit], attempts: Sequence[Attempt]) -> list[t
                     index=worker.index,
                     rank=worker.rank if worker.rank >= 0 else None,
                     node_id=worker.node,
-                    note=fell_short.get(worker.role, ""),
+                    note=_worker_note(worker, fell_short.get(worker.role)),
                 )
             )
     Worker.objects.bulk_create(rows, batch_size=BATCH)
     return list(zip(placed, rows, strict=True))
+
+
+def _worker_note(worker: WorkerPlacement, short: Shortfall | None) -> str:
+    """Why this worker sits below what its role preferred; its fellows may have got it."""
+    is_below = short is not None and worker.quality < _QUALITY_OF[short.wanted]
+    return shortfall_message(short) if short and is_below else ""
 
 
 # Columns as arrays: a gang of thousands has tens of thousands of holds, and a statement with a placeholder for each
