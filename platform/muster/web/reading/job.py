@@ -16,6 +16,7 @@ from muster.web.templatetags.mu import duration, first_line
 from muster.web.words import event_level
 from muster.workloads.choices import ACTIVE_JOB_STATES, FINAL_JOB_STATES, WAITING_JOB_STATES, JobState
 from muster.workloads.models import Job, Worker
+from muster.workloads.placed import placement_of
 from muster.workloads.queries import dependencies_of, job_events, job_verbs
 
 EVENTS = 200
@@ -35,6 +36,7 @@ def job_page(standing: Standing, job: Job) -> dict[str, Any]:
         "workers": rows,
         "worker_names": [row["name"] for row in rows],
         "failure": failure(job, rows),
+        "placement": placement_of(job),
         "blockers": blockers(job),
         "grace": grace_of(job),
         "attempts": list(job.attempts.order_by("number")),
