@@ -89,7 +89,7 @@ class BottleneckSerializer(serializers.Serializer[Any]):
 
     level = serializers.CharField(help_text="a level, `host` between nodes, or a link class within a node")
     gigabytes = serializers.FloatField(help_text="GB/s for each GPU")
-    source = serializers.ChoiceField(choices=["nominal", "measured"])
+    source = serializers.ChoiceField(choices=["nominal", "measured"])  # type: ignore[assignment]
     message = serializers.CharField()
 
 
