@@ -17,7 +17,7 @@ from tests.support.stage import Stage
 JOBS = int(os.environ.get("MUSTER_BENCH_JOBS", "200"))
 WORKERS = int(os.environ.get("MUSTER_BENCH_WORKERS", "512"))
 NODES = 1000
-PAUSE_SECONDS = 0.1
+PAUSE_SECONDS = 0.4
 SOURCE = f"REST submit to started_at, {NODES} emulated nodes, {os.cpu_count()} cores for all processes and the emulator"
 
 Row = dict[str, Any]

@@ -1,7 +1,7 @@
 """Draining intents: threads that claim one intent after another until none is due.
 
 Two crews per cluster and process: a Stop takes as long as its grace, and must not keep a Placement waiting. A ring starts one
-thread; every claim starts the next, so that a burst fans out and an idle process has none.
+thread, which claims as much as there are free places and starts a thread for each further intent; an idle process has none.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Crew:
         """There may be something to do."""
         with self._lock:
             self._rings += 1
-        self._start_one()
+        if self._take_place():
+            self._start()
 
     def wait(self, seconds: float) -> bool:
         """Whether everything due was done within so many seconds; for tests and for a clean stop."""
@@ -70,28 +71,34 @@ class Crew:
             idle.wait(0.01)
         return False
 
-    def _start_one(self) -> None:
+    def _take_place(self) -> bool:
         with self._lock:
             if self._running >= self._most:
-                return
+                return False
             self._running += 1
-        threading.Thread(target=self._drain, name=f"drain-{self._cluster_id}", daemon=True).start()
+            return True
 
-    def _drain(self) -> None:
+    def _start(self, intent: Intent | None = None) -> None:
+        threading.Thread(target=self._drain, args=[intent], name=f"drain-{self._cluster_id}", daemon=True).start()
+
+    def _drain(self, intent: Intent | None) -> None:
+        """In a thread: do `intent`, then claim further ones until none is due."""
         try:
+            if intent is not None:
+                self._do(intent)
             while self._once():
                 pass
         finally:
             connection.close()
 
     def _once(self) -> bool:
-        """Claim and do one intent; False when this thread has ended."""
+        """Claim what is due and do it; False when this thread has ended."""
         with self._lock:
-            rings = self._rings
-        intent = self._claim()
-        if intent is not None:
-            self._start_one()
-            self._do(intent)
+            rings, free = self._rings, self._most - self._running
+        claimed = self._claim(1 + free)
+        if claimed:
+            self._hand_on(claimed[1:])
+            self._do(claimed[0])
             return True
         with self._lock:
             # A ring that came while we looked may mean an intent we did not see.
@@ -100,13 +107,21 @@ class Crew:
             self._running -= 1
             return False
 
-    def _claim(self) -> Intent | None:
+    def _hand_on(self, intents: Sequence[Intent]) -> None:
+        """A thread for each; those for whom there is no place any more are given back."""
+        placed = [intent for intent in intents if self._take_place()]
+        for intent in placed:
+            self._start(intent)
+        if len(placed) < len(intents):
+            actions.give_back_intents([intent for intent in intents if intent not in placed])
+
+    def _claim(self, limit: int) -> list[Intent]:
         try:
-            return next(iter(actions.claim_intents(self._cluster_id, self._kinds, limit=1)), None)
+            return actions.claim_intents(self._cluster_id, self._kinds, limit=limit)
         except DatabaseError as error:
             log.warning("claim.failed", cluster=self._cluster_id, error=str(error))
             connection.close()
-            return None
+            return []
 
     def _do(self, intent: Intent) -> None:
         """Whatever goes wrong concerns this intent alone: it is given back with what happened, or its lease runs out."""

@@ -83,8 +83,9 @@ class PlacementRun:
         """The owner, the files, then all pods, unbound."""
         owners = objects.owner(self._create_owner(gang))
         create(self.gateway, CONFIGMAPS, objects.config_map(gang, owners))
-        for chunk in chunks(members):
-            self._go_on()
+        for number, chunk in enumerate(chunks(members)):
+            if number:
+                self._go_on()
             made = all_of(lambda member: create(self.gateway, PODS, pod(gang, member, owners)), chunk)
             found = {member.worker_id: body for member, body in zip(chunk, made, strict=True)}
             self.pods |= found
