@@ -161,6 +161,12 @@ class Layout:
         return bool((self.nodes.replicas > 1).any())
 
     @cached_property
+    def fewest_replicas(self) -> int:
+        """Into how many replicas a time-sliced GPU is divided at least; quotas count one replica as that part."""
+        sliced = self.nodes.replicas[self.nodes.replicas > 1]
+        return int(sliced.min()) if len(sliced) else 1
+
+    @cached_property
     def usable(self) -> BoolArray:
         """Nodes that may take new work at all."""
         return self.nodes.ready & ~self.nodes.cordoned

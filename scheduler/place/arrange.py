@@ -17,6 +17,7 @@ from scheduler.place.devices import rule_of
 from scheduler.place.domains import holding_domains
 from scheduler.place.fill import Supply, fill
 from scheduler.place.levels import CLUSTER, levels_to_try, required_level
+from scheduler.place.ranks import ring_order
 from scheduler.place.search import search
 from scheduler.place.seating import Seat, Seating
 from scheduler.place.view import NOWHERE
@@ -66,11 +67,27 @@ def _seat_within(seating: Seating, place: Place) -> list[Seat] | None:
     for position in seating.order:
         found = _seat_role(seating, position, place, seats)
         if found is None:
-            seating.world.ledger.rollback(mark)
-            seating.leave()
-            return None
+            break
         seats += found
-    return seats
+    else:
+        if _keeps_slices(seating, seats):
+            return seats
+    seating.world.ledger.rollback(mark)
+    seating.leave()
+    return None
+
+
+def _keeps_slices(seating: Seating, seats: Sequence[Seat]) -> bool:
+    """Slices are runs of ranks, and ranks run on from role to role: with several roles, a run may have been torn apart."""
+    wanted, ranked = seating.shape.topology.slice, seating.shape.ranked_roles
+    if wanted is None or seating.slice_level == CLUSTER or len(ranked) == 1:
+        return True
+    rows: list[int] = []
+    for position in ranked:
+        mine = [seat.row for seat in seats if seat.position == position]
+        rows += [mine[number] for number in ring_order(seating.layout, np.array(mine)).tolist()]
+    domain = seating.layout.domain_of[seating.slice_level][rows].tolist()
+    return all(len(set(domain[first : first + wanted.workers])) == 1 for first in range(0, len(rows), wanted.workers))
 
 
 def _seat_role(seating: Seating, position: int, place: Place, seats: Sequence[Seat]) -> list[Seat] | None:
@@ -80,7 +97,7 @@ def _seat_role(seating: Seating, position: int, place: Place, seats: Sequence[Se
     if within is None:
         return None
     parts = fill(seating.layout, supply, within[0], in_runs, level=within[1]) if in_runs else []
-    found = seating.book(position, parts)
+    found = seating.book(position, parts, seats)
     if found is None or in_runs == seating.workers(position):
         return found
     tail = _seat_tail(seating, position, place[0], [*seats, *found])
@@ -90,7 +107,7 @@ def _seat_role(seating: Seating, position: int, place: Place, seats: Sequence[Se
 def _seat_tail(seating: Seating, position: int, rows: IntArray, seats: Sequence[Seat]) -> list[Seat] | None:
     """The last, incomplete slice: in one domain, preferably one that is used already, else the tightest."""
     tail = seating.workers(position) - seating.in_whole_runs(position)
-    supply, level = seating.supply(position, ()), seating.slice_level
+    supply, level = seating.supply(position, seats), seating.slice_level
     domain = seating.layout.domain_of[level][rows]
     caps = np.bincount(domain + 1, weights=supply.room[rows], minlength=seating.layout.domain_count[level] + 1)[1:]
     holding = np.flatnonzero(caps >= tail)
@@ -100,7 +117,7 @@ def _seat_tail(seating: Seating, position: int, rows: IntArray, seats: Sequence[
     best = int(holding[np.lexsort((caps[holding], ~used))[0]])
     plain = Supply(supply.view, supply.room, supply.room)
     parts = fill(seating.layout, plain, rows[domain == best], tail, level=level)
-    return seating.book(position, parts, is_tail=True)
+    return seating.book(position, parts, seats, is_tail=True)
 
 
 def _nearest(seating: Seating, supply: Supply, place: Place, seats: Sequence[Seat]) -> Place | None:

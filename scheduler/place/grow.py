@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,11 +27,13 @@ from scheduler.world import World
 
 @dataclass
 class Grower:
-    """An elastic job with fewer workers than it could have. `rows` and `taken` per role position: node rows, next index."""
+    """An elastic job with fewer workers than it could have. `rows` and `next_index` are per role position."""
 
     candidate: Candidate
     """With the whole shape, not the minimal one."""
     rows: list[list[int]]
+    gpus: dict[int, int]
+    """Mask of the GPUs it has by node row."""
     started: Unit | None = None
     """The unit that starts it in this plan; None: it runs already."""
     next_index: list[int] = field(default_factory=list)
@@ -68,7 +71,7 @@ def _started(world: World, units: Sequence[Unit]) -> Iterator[Grower]:
         if row is not None:
             shape: JobShape = waiting.shape[row]
             candidate = Candidate(row, unit.job, shape, int(waiting.queue[row]), waiting.avoid[row])
-            workers = [(w.role, world.row_of(w.node), w.index) for w in unit.workers]
+            workers = [_Has(w.role, world.row_of(w.node), w.index, w.gpus) for w in unit.workers]
             yield _grower(candidate, workers, unit)
 
 
@@ -77,7 +80,15 @@ def _running(world: World) -> Iterator[Grower]:
     for row in world.snapshot.derived("elastic jobs", _elastic_rows).tolist():
         shape: JobShape = running.shape[row]
         mine = np.flatnonzero(workers.job == running.key[row]).tolist()
-        have = [(shape.roles[workers.role[w]].name, world.row_of(workers.node[w]), int(workers.index[w])) for w in mine]
+        have = [
+            _Has(
+                shape.roles[workers.role[w]].name,
+                world.row_of(workers.node[w]),
+                int(workers.index[w]),
+                int(workers.gpus[w]),
+            )
+            for w in mine
+        ]
         yield _grower(Candidate(-1, int(running.key[row]), shape, int(running.queue[row])), have, None)
 
 
@@ -88,12 +99,24 @@ def _elastic_rows(snapshot: Snapshot) -> IntArray:
     return np.flatnonzero(is_elastic[shape_of] & (snapshot.running.state == RunState.RUNNING))
 
 
-def _grower(candidate: Candidate, workers: Sequence[tuple[str, int, int]], started: Unit | None) -> Grower:
-    """`workers`: (role, node row, index) of those it has."""
+class _Has(NamedTuple):
+    """A worker that the job has."""
+
+    role: str
+    row: int
+    number: int
+    """Its index in the role."""
+    gpus: int
+
+
+def _grower(candidate: Candidate, workers: Sequence[_Has], started: Unit | None) -> Grower:
     roles = candidate.shape.roles
-    rows = [[row for name, row, _ in workers if name == role.name] for role in roles]
-    highest = [max((index for name, _, index in workers if name == role.name), default=-1) for role in roles]
-    return Grower(candidate, rows, started, next_index=[index + 1 for index in highest])
+    rows = [[worker.row for worker in workers if worker.role == role.name] for role in roles]
+    next_index = [max((w.number + 1 for w in workers if w.role == role.name), default=0) for role in roles]
+    gpus: dict[int, int] = {}
+    for worker in workers:
+        gpus[worker.row] = gpus.get(worker.row, 0) | worker.gpus
+    return Grower(candidate, rows, gpus, started, next_index=next_index)
 
 
 def _in_order(world: World, growers: Sequence[Grower]) -> list[Grower]:
@@ -135,6 +158,7 @@ def _add(world: World, grower: Grower, position: int) -> bool:
     grower.added.append(placement_of(world, shape, seat, index=grower.next_index[position], rank=rank))
     grower.seats.setdefault(position, []).append(seat)
     grower.rows[position].append(row)
+    grower.gpus[row] = grower.gpus.get(row, 0) | pick.gpus
     grower.next_index[position] += 1
     return True
 
@@ -151,12 +175,12 @@ def _seat(world: World, grower: Grower, position: int, ask: Ask) -> tuple[int, P
     if grower.shape.exclusive:
         world.entered = []
         world.ledger.touched += own
-    if not len(open_rows):
-        return None
     rows = _nearest(world, own, open_rows)
-    row = int(rows[view.key[rows].argmax()])
-    pick = rule_of(ask).pick(world.site, ask, row)
-    return None if pick is None else (row, pick)
+    for row in rows[np.argsort(-view.key[rows], kind="stable")].tolist():
+        pick = rule_of(ask).pick(world.site, ask, row, grower.gpus.get(row, 0))
+        if pick is not None:
+            return row, pick
+    return None
 
 
 def _open_rows(world: World, grower: Grower, position: int) -> IntArray:

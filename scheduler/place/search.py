@@ -29,7 +29,7 @@ def search(seating: Seating, slots: Sequence[int], rows: IntArray) -> list[Seat]
             if steps < 0:
                 return None
             mark, was_in = ledger.mark(), len(entered)
-            seat = seating.book(slots[at], [(row, 1)])
+            seat = seating.book(slots[at], [(row, 1)], seats)
             found = None if seat is None else descend(at + 1, seats + seat)
             if found is not None:
                 return found

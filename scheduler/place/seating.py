@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler.framework import Ask, Candidate
+from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import NOBODY
 from scheduler.place.devices import rule_of
 from scheduler.place.fill import Parts, Supply, cut_to_slices
@@ -71,12 +72,14 @@ class Seating:
             (r.name == one and r.apart == other) or (r.name == other and r.apart == one) for r in self.shape.roles
         )
 
-    def book(self, position: int, parts: Parts, *, is_tail: bool = False) -> list[Seat] | None:
+    def book(
+        self, position: int, parts: Parts, beside: Sequence[Seat] = (), *, is_tail: bool = False
+    ) -> list[Seat] | None:
         """Give each worker its devices, one after another. None if one finds none: the caller then rolls back."""
         ask, ledger, seats = self.asks[position], self.world.ledger, list[Seat]()
         owner = self.candidate.key if self.shape.exclusive else NOBODY
         for row, workers in parts:
-            taken = 0
+            taken = gpus_on(row, beside) if ask.role.devices.kind == DeviceKind.SLICE else 0
             for _ in range(workers):
                 pick = rule_of(ask).pick(self.world.site, ask, row, taken)
                 if pick is None:
@@ -93,3 +96,11 @@ class Seating:
         if self.world.entered:
             self.world.ledger.touched += self.world.entered
             self.world.entered = []
+
+
+def gpus_on(row: int, seats: Sequence[Seat]) -> int:
+    """Mask of the GPUs that these workers have on a node."""
+    mask = 0
+    for seat in seats:
+        mask |= seat.pick.gpus if seat.row == row else 0
+    return mask

@@ -158,7 +158,7 @@ def gpu_parts(layout: Layout, role: Role, model: GpuModel) -> int:
         instance = instance_of(model.name, devices.profile)
         return mig_parts(instance.compute, instance.total_compute) if instance else PARTS_PER_GPU
     if devices.kind == DeviceKind.SLICE:
-        return devices.count * PARTS_PER_GPU // max(1, int(layout.nodes.replicas.max(initial=1)))
+        return -(-devices.count * PARTS_PER_GPU // layout.fewest_replicas)
     return devices.count * PARTS_PER_GPU
 
 

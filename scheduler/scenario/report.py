@@ -72,6 +72,8 @@ def _placements(scenario: Scenario, after: Snapshot, nodes: dict[int, str]) -> d
         told: dict[str, Any] = {"worker": f"{role.name}-{index}", "node": nodes[node], "gpus": list(gpus_of(gpus))}
         row = int(np.searchsorted(after.nodes.key, node))
         told |= _part(role, layout.models[layout.model_of[row]].memory if gpus else 0, start)
+        if role.devices.kind == DeviceKind.SLICE:
+            told["fraction"] = 1 / int(after.nodes.replicas[row])
         if nic >= 0:
             told["nic"] = nic
         found.setdefault(job, []).append(told)

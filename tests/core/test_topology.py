@@ -130,3 +130,30 @@ jobs: [{name: g, queue: q, workers: 3, gpus: 8, topology: {preferred: rack}}]
 """)
     assert "No single rack had room for all 3 workers; they are in 2." in story.told["jobs"]["g"]["message"]
     assert story.told["jobs"]["g"]["bottleneck"]["level"] == "rack"
+
+
+def test_a_slice_runs_on_from_role_to_role() -> None:
+    story = tell("""
+cluster:
+  levels: [rack]
+  nodes: [{name: a, shape: dgx-h100, rack: r0}, {name: "b[0-2]", shape: dgx-h100, rack: r1}]
+jobs:
+  - name: g
+    queue: q
+    roles: [{name: head, gpus: 8}, {name: rest, workers: 3, gpus: 8}]
+    topology: {slice: {workers: 2, required: rack}}
+""")
+    assert story.reason("g") == "TopologyUnsatisfied"
+
+
+def test_spread_and_apart_hold_for_incomplete_slices_too() -> None:
+    story = tell("""
+cluster: {levels: [rack], nodes: [{name: "n[0-1]", shape: dgx-h100, rack: r0}]}
+jobs:
+  - name: g
+    queue: q
+    spread: true
+    roles: [{name: a, gpus: 1}, {name: b, gpus: 1}]
+    topology: {slice: {workers: 4, required: rack}}
+""")
+    assert sorted(story.nodes("g")) == ["n0", "n1"]
