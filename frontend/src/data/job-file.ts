@@ -77,7 +77,7 @@ function pairsOf(text: string): Record<string, string> {
 /** A field's text as the value it stands for; undefined when it is empty and the key goes. */
 export function toValue(kind: FieldKind, text: string): unknown {
   if (!text.trim()) return undefined;
-  if (kind === "number") return /^-?\d+$/.test(text.trim()) ? Number(text) : text.trim();
+  if (kind === "number") return /^-?\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : text.trim();
   if (kind === "words") return splitWords(text);
   if (kind === "pairs") return pairsOf(text);
   if (kind === "flag") return text === "true" ? true : undefined;

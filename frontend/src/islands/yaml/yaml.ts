@@ -100,7 +100,12 @@ export class YamlElement extends HTMLElement {
     if (area) area.value = text;
     const parsed = parseJobFile(text);
     if (!parsed.problems.length && !this.isWriting)
-      for (const [element, field] of this.fields()) setField(element, readField(parsed, field));
+      for (const [element, field] of this.fields()) {
+        const value = readField(parsed, field);
+        setField(element, value);
+        // What the file says is not hidden in a fold.
+        if (value) element.closest("details")?.setAttribute("open", "");
+      }
     if (this.view && parsed.problems.length) showProblems(this.view, parsed.problems);
     this.check(parsed.problems);
   }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,7 @@ from muster.quotas.models import PriorityClass, Queue
 from muster.quotas.queries import submit_queues
 from muster.web.job_templates import TEMPLATES, JobTemplate, fill
 from muster.web.reading.job import job_source
+from muster.web.templatetags.mu import model
 from muster.workloads.queries import visible_job
 
 
@@ -34,13 +37,31 @@ def submit_form(standing: Standing, query: QueryDict) -> dict[str, Any]:
     choices = [
         Choice(one, fill(one, queue), is_chosen=not source and index == 0) for index, one in enumerate(TEMPLATES)
     ]
+    flavors = list(Flavor.objects.filter(pk__in=_flavors_present()))
     return {
         "choices": choices,
         "source": source or choices[0].text,
         "queues": queues,
-        "flavors": list(Flavor.objects.filter(pk__in=_flavors_present())),
+        "flavors": flavors,
+        "needs": gpu_needs(flavors),
         "priorities": list(PriorityClass.objects.all()),
         "key": query.get("key") or uuid.uuid4().hex,
+    }
+
+
+def gpu_needs(flavors: Sequence[Flavor]) -> dict[str, Any]:
+    """What GPUs may be chosen by: of each feature what some GPU of the clusters has."""
+    models: dict[int, list[str]] = defaultdict(list)
+    for flavor in flavors:
+        if flavor.compute_capability:
+            models[flavor.compute_capability].append(model(flavor.name))
+    return {
+        "vendors": sorted({flavor.vendor for flavor in flavors}),
+        "precisions": sorted({one for flavor in flavors for one in flavor.precisions}),
+        "capabilities": [
+            (f"{tenths / 10:g}", f"{tenths / 10:.1f} ({', '.join(dict.fromkeys(models[tenths]))})")
+            for tenths in sorted(models)
+        ],
     }
 
 
