@@ -11,6 +11,7 @@ from scheduler.framework import Ask, Rows
 from scheduler.model.columns import FloatArray
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.resources import MAX_GPUS
+from scheduler.place.devices import rule_of
 from scheduler.score.bands import FULL, Band
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ class Sharing:
         return ask.role.devices.kind > DeviceKind.WHOLE
 
     def score(self, world: World, ask: Ask, rows: Rows, workers: int) -> FloatArray:
-        from scheduler.place.devices import rule_of
-
         return rule_of(ask).sharing(world.site, ask, rows)
 
 
