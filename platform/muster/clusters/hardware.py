@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from muster.clusters.choices import Health
 from muster.clusters.models import Flavor, Gpu, HardwareShape, Nic, Node
 from muster.clusters.seen import NodeSeen, OthersSeen
 from muster.clusters.wiring import digest_of, wiring_of
+from muster.common.bulk import update_rows
 from scheduler.model.hardware import GpuModel, NodeShape
 
 NOT_SEEN = "no longer reported by the node"
 VENDOR_RESOURCES = {"amd": "amd.com/gpu", "ascend": "huawei.com/Ascend910", "intel": "gpu.intel.com/i915"}
-_GPU_COLUMNS = ("uuid", "flavor_id", "numa", "switch", "health", "health_reason")
+_GPU_COLUMNS = ("uuid", "flavor", "numa", "switch", "health", "health_reason")
 _NIC_COLUMNS = ("name", "numa", "switch", "is_rdma", "health")
 
 
@@ -92,7 +93,7 @@ def _nic_rows(one: NodeSeen) -> dict[int, dict[str, Any]]:
     }
 
 
-def _write(model: type[Any], seen: Mapping[int, Mapping[int, dict[str, Any]]], columns: Iterable[str]) -> set[int]:
+def _write(model: type[Any], seen: Mapping[int, Mapping[int, dict[str, Any]]], columns: Sequence[str]) -> set[int]:
     """Compare by (node, index), then write what differs. A device that is no longer seen stays, its health unknown:
     holds of the past name it."""
     known: dict[int, dict[int, Any]] = defaultdict(dict)
@@ -116,7 +117,7 @@ def _write(model: type[Any], seen: Mapping[int, Mapping[int, dict[str, Any]]], c
                 changed.append(row)
                 stale.add(node_id)
     model.objects.bulk_create(new, batch_size=5000)
-    model.objects.bulk_update(changed, list(columns), batch_size=1000)
+    update_rows(changed, columns)
     return stale
 
 
@@ -150,7 +151,7 @@ def write_others(seen: Mapping[Node, OthersSeen]) -> set[int]:
             if gpu.others_pod != holders.get(gpu.index, ""):
                 gpu.others_pod = holders.get(gpu.index, "")
                 changed.append(gpu)
-    Gpu.objects.bulk_update(changed, ["others_pod"], batch_size=1000)
+    update_rows(changed, ["others_pod"])
     return {gpu.node_id for gpu in changed}
 
 

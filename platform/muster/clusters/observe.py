@@ -16,14 +16,15 @@ from muster.clusters.hardware import FlavorBook, ShapeBook, write_devices, write
 from muster.clusters.models import Cluster, ClusterStatus, Node, NodePool
 from muster.clusters.seen import NodeSeen, OthersSeen
 from muster.common import clock
+from muster.common.bulk import update_rows
 from muster.common.choices import ChangeKind, EventKind
 from muster.common.events import OVERVIEW, map_topic, record_changes, record_event, record_events
 
 #: Columns that pages show and load does not read.
 UNREAD = ("uid", "conditions")
 READ = (
-    "pool_id",
-    "shape_id",
+    "pool",
+    "shape",
     "present",
     "ready",
     "cordoned",
@@ -57,10 +58,10 @@ def observe_nodes(cluster: Cluster, seen: Sequence[NodeSeen]) -> set[int]:
             for column in differing:
                 setattr(node, column, columns[column])
             changed.append(node)
-        if any(column in READ for column in differing):
+        if any(column not in UNREAD for column in differing):
             stale.add(node.pk)
     Node.objects.bulk_create(new, batch_size=1000)
-    Node.objects.bulk_update(changed, [*READ, *UNREAD], batch_size=500)
+    update_rows(changed, [*READ, *UNREAD])
     stale |= {node.pk for node in new}
     stale |= write_devices({nodes[name]: one for name, one in latest.items()}, flavors)
     _raise(cluster, stale)
@@ -93,7 +94,7 @@ def observe_others(cluster: Cluster, seen: Mapping[str, OthersSeen]) -> set[int]
         if told != (node.others_cpu_milli, node.others_memory_bytes, node.others_pods):
             node.others_cpu_milli, node.others_memory_bytes, node.others_pods = told
             changed.append(node)
-    Node.objects.bulk_update(changed, ["others_cpu_milli", "others_memory_bytes", "others_pods"], batch_size=500)
+    update_rows(changed, ["others_cpu_milli", "others_memory_bytes", "others_pods"])
     stale |= {node.pk for node in changed}
     stale |= write_others({node: seen[name] for name, node in nodes.items()})
     _raise(cluster, stale)

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from muster.common import clock
+from muster.common.bulk import update_rows
 from muster.common.choices import ChangeKind, EventKind
 from muster.common.events import job_topic, record_changes, record_events
 from muster.placements.actions.devices import correct_devices
@@ -60,7 +61,7 @@ def _write_observations(cluster_id: int, latest: dict[int, WorkerSeen]) -> list[
     before = {worker.pk: worker.phase for worker in workers}
     changed = [worker for worker in workers if _take(worker, latest[worker.pk])]
     _tell_ends_apart(changed, latest)
-    Worker.objects.bulk_update(changed, list(OBSERVED), batch_size=1000)
+    update_rows(changed, OBSERVED)
     ended = {w.attempt.job_id for w in changed if w.phase in ENDED_PHASES and before[w.pk] not in ENDED_PHASES}
     record_changes(cluster_id, ChangeKind.JOB, sorted(ended))
     _publish(changed)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.db import transaction
 
 from muster.common import clock
+from muster.common.bulk import update_rows
 from muster.common.choices import EventKind
 from muster.common.events import job_topic, record_event
 from muster.placements.actions.ending import avoid_nodes, end_attempt, lock_attempt
@@ -30,7 +31,7 @@ def record_created(placement: Placement, uids: Mapping[int, str]) -> None:
     workers = list(placement.workers.filter(pk__in=uids).order_by("pk"))
     for worker in workers:
         worker.pod_uid = uids[worker.pk]
-    Worker.objects.bulk_update(workers, ["pod_uid"], batch_size=1000)
+    update_rows(workers, ["pod_uid"])
     if attempt.state == AttemptState.CREATING and not placement.workers.filter(pod_uid="").exists():
         move(attempt, AttemptState.BINDING, Cause.OBSERVED)
 
