@@ -162,7 +162,9 @@ class Verdict(BaseModel):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
     shape = models.ForeignKey(JobShape, on_delete=models.CASCADE, related_name="+")
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="+")
-    digest = models.CharField(max_length=64, help_text="of the reason and what it is about; its figures change in place")
+    digest = models.CharField(
+        max_length=64, help_text="of the reason and what it is about; its figures change in place"
+    )
     reason = models.CharField(max_length=32)
     message = models.TextField()
     fields = models.JSONField(default=dict)
