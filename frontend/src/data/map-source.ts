@@ -22,11 +22,14 @@ export interface MapListener {
 }
 
 const NAMES_EVERY_MS = 3000;
+/** So long the line may take to bring the nodes before the map says that it waits for it. */
+const PATIENCE_MS = 8000;
 
 export class MapSource {
   private leave: (() => void) | null = null;
   private data: MapData | null = null;
   private asking: ReturnType<typeof setTimeout> | null = null;
+  private patience: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
     private readonly url: string,
@@ -43,6 +46,11 @@ export class MapSource {
     } catch {
       return this.listener.failed("The map could not be loaded.");
     }
+    if (!this.data.nodes)
+      this.patience = setTimeout(
+        () => this.listener.failed("The map comes by the live line, which is down."),
+        PATIENCE_MS,
+      );
     const client = liveClient();
     if (client && this.topic)
       this.leave = client.subscribe(this.topic, { changed: (change, store) => this.onChange(change, store) });
@@ -51,10 +59,12 @@ export class MapSource {
   stop(): void {
     this.leave?.();
     if (this.asking) clearTimeout(this.asking);
+    if (this.patience) clearTimeout(this.patience);
   }
 
   private onChange(change: StoreChange, store: TopicStore): void {
     if (!this.data) return;
+    if (this.patience) clearTimeout(this.patience);
     const nodes = change.put as unknown as WireNode[];
     if (change.whole || change.gone.length)
       this.listener.loaded(this.data, [...store.objects.values()] as unknown as WireNode[]);

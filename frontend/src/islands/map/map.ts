@@ -272,7 +272,7 @@ export class MapElement extends LitElement {
     if (this.failure)
       return html`<div class="blank">
         <h2>${this.failure}</h2>
-        <p>Load the page again; the table of nodes is on the Cluster page.</p>
+        <p>It appears as soon as it can; the table of nodes is on the Cluster page.</p>
       </div>`;
     if (!this.model)
       return html`<div class="skeleton-rows" aria-hidden="true">
