@@ -28,6 +28,11 @@ def visible_nodes(standing: Standing) -> QuerySet[Node]:
     return nodes if standing.is_anybody else nodes.none()
 
 
+def is_observed(cluster_id: int) -> bool:
+    """Whether any node of the cluster was seen; before that everything would seem impossible there."""
+    return Node.objects.filter(cluster_id=cluster_id, present=True).exists()
+
+
 def visible_flavors(standing: Standing) -> QuerySet[Flavor]:
     """Every GPU model, for whoever is a member of any tenant."""
     return Flavor.objects.all() if standing.is_anybody else Flavor.objects.none()

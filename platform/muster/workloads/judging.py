@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from muster.clusters.queries import is_observed
 from muster.workloads.drafts import Draft
 from muster.workloads.errors import Impossible, NoAnswer
 
@@ -36,8 +37,10 @@ def register(ask: Ask) -> None:
 
 
 def ask(draft: Draft) -> Finding | None:
-    """The answer, None where there is none in time."""
-    return _registered[0](draft) if _registered else None
+    """The answer, None where there is none in time, or where nobody has seen the cluster's nodes yet."""
+    if not _registered or not is_observed(draft.cluster.pk):
+        return None
+    return _registered[0](draft)
 
 
 def warn_or_refuse(*, strict: bool) -> Callable[[Draft], str | None]:

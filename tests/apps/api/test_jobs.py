@@ -140,6 +140,13 @@ def test_an_impossible_job_gets_a_warning_and_strict_refuses_it(world, finding):
     assert Job.objects.count() == 1
 
 
+def test_nothing_is_said_of_a_cluster_whose_nodes_nobody_has_seen(world, finding):
+    finding[0] = Finding(can_run=False, message="no node.")
+    world.cluster.nodes.update(present=False)
+    answer = client(world.member).post(JOBS, job_file(), format="json")
+    assert (answer.status_code, answer.json()["warnings"]) == (201, [])
+
+
 def test_without_an_answer_strict_gets_503_and_others_get_their_job(world, finding):
     caller = client(world.member)
     assert caller.post(f"{JOBS}?strict=1", job_file(), format="json").status_code == 503
