@@ -110,7 +110,12 @@ def _filters(name: str, by: By) -> Iterator[tuple[str, django_filters.Filter]]:
         else:
             inner = by.field(choices=list(by.choices)) if by.field is forms.ChoiceField else by.field()
             lookup = LOOKUPS[suffix]
-        options: dict[str, Any] = {"exclude": suffix == "__n", "above": by.above, "comma": suffix == "__in", "required": False}
+        options: dict[str, Any] = {
+            "exclude": suffix == "__n",
+            "above": by.above,
+            "comma": suffix == "__in",
+            "required": False,
+        }
         yield name + suffix, AnyOf(by.path, lookup, one=inner, **options)
 
 
