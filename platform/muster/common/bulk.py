@@ -20,7 +20,7 @@ def update_rows(rows: Sequence[Model], columns: Sequence[str]) -> int:
     concrete = {field.name: field for field in meta.concrete_fields}
     fields = [meta.pk, *(concrete[name] for name in columns)]
     quote = connection.ops.quote_name
-    names = [quote(field.column) for field in fields]
+    names = [quote(str(field.column)) for field in fields]
     arrays = ", ".join(f"%s::{field.db_type(connection)}[]" for field in fields)
     sets = ", ".join(f"{name} = new.{name}" for name in names[1:])
     statement = (
