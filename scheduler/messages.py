@@ -85,7 +85,8 @@ def bottleneck_message(one: Bottleneck) -> str:
     """The slowest border that a ring over the gang crosses; a nominal figure is never told as a measured one."""
     border = _BORDERS.get(one.level, f"between two {one.level}s")
     source = _SOURCES.get(one.source, "nominal, by data sheets")
-    return f"Its slowest link is {border}: {one.gigabytes:.3g} GB/s for each GPU, {source}."
+    speed = f"{one.gigabytes:.0f}" if one.gigabytes >= 10 else f"{one.gigabytes:.1f}"
+    return f"Its slowest link is {border}: {speed} GB/s as each GPU sees it, {source}."
 
 
 def _amount(resource: str, amount: int) -> str:

@@ -7,7 +7,17 @@ import pytest
 pytestmark = pytest.mark.e2e
 
 AXE = Path(__file__).parents[2] / "frontend/node_modules/axe-core/axe.min.js"
-PAGES = ("/", "/jobs/", "/jobs/{job}/", "/submit/", "/queues/", "/cluster/", "/nodes/{node}/", "/nowhere/")
+PAGES = (
+    "/",
+    "/jobs/",
+    "/jobs/{job}/",
+    "/submit/",
+    "/queues/",
+    "/cluster/",
+    "/fragmentation/",
+    "/nodes/{node}/",
+    "/nowhere/",
+)
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,7 @@ class ClusterForm(forms.ModelForm):
             "scheduler_name",
             "enabled",
         )
+        labels = {"nvlink_label": "NVLink label"}
         help_texts = {
             "levels": "Network levels, far to near, each with the node label that names a node's domain. "
             "`host` is always the nearest and is not listed.",

@@ -38,5 +38,8 @@ class LearnedMix(models.Model):
         help_text="φ: the part of a GPU that is of use when r thousandths of it are left, r = 0..1000",
     )
 
+    class Meta:
+        verbose_name_plural = "learned mixes"
+
     def __str__(self) -> str:
         return f"{self.cluster_id} at {self.at:%Y-%m-%d}"

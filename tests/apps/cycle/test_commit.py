@@ -81,7 +81,7 @@ def test_everything_of_a_unit_is_written(world: World, nodes: list[Node]) -> Non
     shown = placement_of(job)
     assert shown is not None
     assert shown["bottleneck"]["message"] == (
-        "Its slowest link is between two racks: 50 GB/s for each GPU, nominal, by data sheets."
+        "Its slowest link is between two racks: 50 GB/s as each GPU sees it, nominal, by data sheets."
     )
     assert (shown["quality"], [one["message"] for one in shown["shortfalls"]]) == (75, [worker.note])
     assert sorted(DeviceHold.objects.values_list("kind", "gpu__index", "nic__index")) == [

@@ -22,6 +22,9 @@ class Migration(migrations.Migration):
                 ('tasks', models.JSONField(help_text='task shapes with their popularity, most popular first')),
                 ('usable', django.contrib.postgres.fields.ArrayField(base_field=models.FloatField(), help_text='φ: the part of a GPU that is of use when r thousandths of it are left, r = 0..1000', size=None)),
             ],
+            options={
+                'verbose_name_plural': 'learned mixes',
+            },
         ),
         migrations.CreateModel(
             name='FragmentationSample',
