@@ -177,6 +177,13 @@ class Muster:
         """Every node with its GPUs."""
         return self._rows("nodes/", None, filters)
 
+    def fits(self, cluster: str | None = None) -> dict[str, Any]:
+        """What could start now in a cluster, the first unless it is named; `cluster` is a name."""
+        found = self._rows("clusters/", 1, {"name": cluster} if cluster else {})
+        if not found:
+            raise Refused(404, "not_found", f"There is no cluster {cluster}." if cluster else "There is no cluster yet.")
+        return dict(self._call("GET", f"clusters/{found[0]['id']}/fits/"))
+
     def me(self) -> dict[str, Any]:
         """Who is signed in."""
         return self._call("GET", "me/")

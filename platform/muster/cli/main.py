@@ -20,6 +20,7 @@ COMMANDS = {
     "release": ("muster.cli.jobs:release", "Let held jobs start."),
     "queues": ("muster.cli.cluster:queues", "List queues with their quotas and what they use."),
     "nodes": ("muster.cli.cluster:nodes", "List nodes with their GPUs."),
+    "fits": ("muster.cli.fits:fits", "Say what could start now, by size and level."),
     "doctor": ("muster.cli.doctor:doctor", "Check each part of a running platform and say what to do."),
     "emulator": ("muster.emulator.command:emulator", "Serve a Kubernetes API from memory, with simulated nodes."),
     "plan": ("muster.cli.plan:plan", "Schedule a scenario file and explain the result."),

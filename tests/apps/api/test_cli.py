@@ -10,8 +10,12 @@ import sys
 import pytest
 
 from muster.accounts.actions import create_token
+from muster.fragmentation import fitting
+from muster.placements.load import load
+from muster.preview import asking
+from muster.preview.measuring import measure
 from muster.workloads.models import Job
-from tests.support.builders import make_member, make_tenant, make_world, submit
+from tests.support.builders import make_member, make_node, make_tenant, make_world, submit
 
 SETS = ("--set", "queue=train", "--set", "workers=2", "--set", "gpus=H100:2")
 GOOD = "name: train\nqueue: train\nimage: demo/train\nworkers: 2\n"
@@ -123,7 +127,25 @@ def test_queues_and_nodes_are_tables_or_json(muster, world):
     assert len(json.loads(muster("nodes", "--json").stdout)[0]["gpus"]) == 8
 
 
+def test_what_fits_is_two_tables_or_json(muster, world):
+    fitting.register(lambda cluster_id, cpu, memory: measure(load(cluster_id), cpu=cpu, memory=memory))
+    make_node(world.cluster)
+    try:
+        shown = muster("fits").stdout.splitlines()
+        assert [line.split() for line in (shown[1], shown[4], shown[-1])] == [
+            ["1", "GPU", "16", "—"],
+            ["8", "GPU", "2", "2"],
+            ["2", "1"],
+        ]
+        assert json.loads(muster("fits", "--json").stdout)["free_whole_nodes"] == 2
+    finally:
+        fitting.register(asking.fits)
+    assert "does not answer" in muster("fits").stderr
+    assert "There is no cluster nosuch." in muster("fits", "--cluster", "nosuch").stderr
+
+
 def test_the_client_commands_import_no_django():
-    code = "import sys, muster.cli.jobs, muster.cli.cluster, muster.cli.credentials; print('django' in sys.modules)"
+    modules = ", ".join(f"muster.cli.{name}" for name in ("jobs", "cluster", "fits", "credentials"))
+    code = f"import sys, {modules}; print('django' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
