@@ -33,7 +33,9 @@ def test_a_gang_is_submitted_from_the_form_and_watched_until_it_has_finished(pla
     progress = page.get_by_role("list", name="Progress")
     expect(progress.locator("[aria-current=step]")).to_contain_text("Running", timeout=60_000)
     expect(page.get_by_role("region", name="Rows of workers").get_by_text("Running")).to_have_count(4)
+    expect(page.get_by_role("region", name="Placement").get_by_role("button", name="ring-of-four")).to_contain_text("8")
     expect(page.locator("mu-log")).to_contain_text("[rank 0/4]", timeout=20_000)
+    expect(page.locator("mu-log").get_by_label("Worker", exact=True).locator("option")).to_have_count(5)
     # Nobody touches the page: what changes comes by the line.
     expect(progress.locator("[aria-current=step]")).to_contain_text("Succeeded", timeout=60_000)
     page.get_by_role("tab", name="Events").click()

@@ -12,3 +12,7 @@ urlpatterns = [
     path("api/v1/", include("muster.config.api_urls")),
     path("", include("muster.web.urls")),
 ]
+
+handler403 = "muster.web.errors.forbidden"
+handler404 = "muster.web.errors.not_found"
+handler500 = "muster.web.errors.failed"

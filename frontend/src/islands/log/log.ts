@@ -1,16 +1,32 @@
-/** <mu-log src="…/logs/" workers='["worker-0", …]' follow> — live or stored logs, one worker's or all together. */
+/**
+ * <mu-log src="…/logs/" topic="job/12" workers='["worker-0", …]' follow> — live or stored logs, one worker's or all together.
+ * With a topic it learns of workers that come later, and begins again when the job does.
+ */
 import { LitElement, html, nothing } from "lit";
 import { property, state } from "lit/decorators.js";
 import { LogBuffer, findLines } from "../../data/log-buffer";
 import { LogSource } from "../../data/log-source";
+import { liveClient } from "../../live/current";
+import type { LiveObject, TopicStore } from "../../live/store";
 import { icon } from "../../shell/icon";
 import { type RowContext, lineRow } from "./rows";
 
+const ACTIVE = new Set(["starting", "running"]);
 const ROW = 20;
 const AROUND = 12;
 
+/** Names of the workers among a job's objects, in rank order; those without a rank last. */
+export function workerNames(objects: LiveObject[]): string[] {
+  const rank = (object: LiveObject) => (typeof object.rank === "number" ? object.rank : Number.MAX_SAFE_INTEGER);
+  return objects
+    .filter((object) => object.id.startsWith("worker:"))
+    .sort((a, b) => rank(a) - rank(b) || Number(a.index) - Number(b.index))
+    .map((object) => `${String(object.role)}-${String(object.index)}`);
+}
+
 export class LogElement extends LitElement {
   @property() src = "";
+  @property() topic = "";
   @property() label = "Logs";
   @property({ type: Array }) workers: string[] = [];
   @property({ type: Boolean }) follow = false;
@@ -25,6 +41,7 @@ export class LogElement extends LitElement {
   private readonly buffer = new LogBuffer();
   private readonly whole = new Set<number>();
   private source: LogSource | null = null;
+  private leave: (() => void) | null = null;
   private frame = 0;
 
   protected override createRenderRoot(): HTMLElement {
@@ -34,11 +51,14 @@ export class LogElement extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.restart();
+    const changed = (_: unknown, store: TopicStore) => this.onJob(store);
+    this.leave = (this.topic && liveClient()?.subscribe(this.topic, { changed })) || null;
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.source?.stop();
+    this.leave?.();
   }
 
   private restart(): void {
@@ -58,6 +78,14 @@ export class LogElement extends LitElement {
       },
     });
     void this.source.start();
+  }
+
+  private onJob(store: TopicStore): void {
+    const objects = [...store.objects.values()];
+    const names = workerNames(objects);
+    if (names.length && names.join() !== this.workers.join()) this.workers = names;
+    const isActive = objects.some((object) => object.id.startsWith("job:") && ACTIVE.has(String(object.state)));
+    if (isActive && this.status === "ended") this.restart();
   }
 
   private empty(): void {

@@ -12,6 +12,8 @@ from muster.common import clock
 from muster.fragmentation.models import FragmentationSample
 from muster.fragmentation.queries import FRESH, history, latest_sample
 
+STROKES = 48
+"""Of the line on the overview: one in half an hour."""
 SPANS = {6: "6 hours", 24: "24 hours", 168: "7 days"}
 CAUSES = {
     "health": ("unhealthy", "It is broken, or its node is not ready."),
@@ -30,6 +32,24 @@ def fragmentation_page(cluster: Cluster, query: QueryDict) -> dict[str, Any]:
     spans = [(span, words, span == hours) for span, words in SPANS.items()]
     found = {"sample": sample, "spans": spans, "hours": hours}
     return found if sample is None else found | _shown(sample) | _series(cluster.pk, hours)
+
+
+def fits_in_short(cluster: Cluster) -> dict[str, Any] | None:
+    """What the overview tells: sizes, the most whole nodes together, and a day's line of fragmentation. None before a sample."""
+    sample = latest_sample(cluster.pk)
+    if sample is None:
+        return None
+    fits, lost = sample.data["fits"], sample.data["fragmentation"]
+    day = history(cluster.pk, 24, clock.now(), points=STROKES)
+    levels = [one for one in fits["largest"] if one["level"] not in {"cluster", "nvlink_domain"}]
+    return {
+        "sizes": fits["sizes"],
+        "nearest": levels[-1] if levels else None,
+        "percent": None if lost is None else round(100 * lost),
+        "day": [100 * point["fragmentation"] for point in day if point["fragmentation"] is not None],
+        "is_stale": clock.now() - sample.at > FRESH,
+        "at": sample.at,
+    }
 
 
 def _shown(sample: FragmentationSample) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from muster.accounts.standing import Standing
 from muster.clusters.models import Cluster
 from muster.placements.objects import overview as figures
 from muster.placements.queries import free_whole_nodes
+from muster.web.reading.fragmentation import fits_in_short
 from muster.web.words import event_level
 from muster.workloads.choices import JobState
 from muster.workloads.models import JobEvent
@@ -28,6 +29,7 @@ def overview(standing: Standing, cluster: Cluster) -> dict[str, Any]:
         "gpus": gpus,
         "free": max(0, gpus["ready"] - gpus["used"]) if gpus else None,
         "whole_nodes": free_whole_nodes(cluster.pk),
+        "fits": fits_in_short(cluster),
         "running": _sum(figure, JobState.RUNNING, JobState.STARTING, JobState.STOPPING),
         "waiting": _sum(figure, JobState.QUEUED),
         "held": _sum(figure, JobState.HELD),
