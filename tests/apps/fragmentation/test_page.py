@@ -68,3 +68,13 @@ def test_a_history_has_its_span(world: World) -> None:
 def test_an_old_sample_is_told_as_such(world: World) -> None:
     sampled(world, dt.timedelta(minutes=10))
     assert "the process that takes them does not answer" in page(world)
+
+
+def test_the_overview_tells_it_in_short(world: World) -> None:
+    client = Client()
+    client.force_login(world.viewer)
+    assert "What fits now" not in client.get("/").content.decode()
+    sampled(world)
+    shown = client.get("/").content.decode()
+    assert "What fits now" in shown
+    assert "free in one rack" in shown
