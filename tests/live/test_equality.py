@@ -74,7 +74,7 @@ async def assert_equal(browser: Browser, names: list[str]) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 async def test_old_state_plus_events_is_state_fetched_anew(hub: Hub, line: redis.Redis, seed: int) -> None:
-    """Changes at random; in between the publisher dies, the line goes down, the browser stalls."""
+    """Changes at random; in between publisher and web process die, the line goes down, the browser stalls."""
     rng = random.Random(seed)
     world = await sync_to_async(World)(rng)
     await sync_to_async(publish)(line)
@@ -88,15 +88,25 @@ async def test_old_state_plus_events_is_state_fetched_anew(hub: Hub, line: redis
             await sync_to_async(_publisher_dies_before_commit)(line)
         if rng.random() < 0.15:
             browser.disconnect()
+            if rng.random() < 0.4:
+                await _web_process_dies(browser)
             browser.connect()
             await browser.watch(*world.topics())
         if rng.random() < 0.3:
             await browser.take()
         await asyncio.sleep(rng.choice([0, 0, 0.03]))
     await sync_to_async(publish)(line)
-    await quiet(hub, [browser])
+    await quiet(browser.hub, [browser])
     await assert_equal(browser, world.topics())
     assert browser.counts["delta"] > 5
+    await browser.hub.stop()
+
+
+async def _web_process_dies(browser: Browser) -> None:
+    """Everything that its hub knew is lost; the process that takes its place starts with an empty one."""
+    await browser.hub.stop()
+    browser.hub = Hub(browser.hub.redis)
+    browser.hub.start()
 
 
 def _publisher_dies_before_commit(client: redis.Redis) -> None:

@@ -74,6 +74,7 @@ class Hub:
         self._snapshots: dict[str, asyncio.Task[tuple[int, bytes]]] = {}
         self._threads = ThreadPoolExecutor(4, thread_name_prefix="live")
         self._tasks: list[asyncio.Task[None]] = []
+        self._is_stopping = False
 
     def start(self) -> None:
         """Begin reading streams, sending heartbeats and checking permissions."""
@@ -83,10 +84,13 @@ class Hub:
 
     async def stop(self) -> None:
         """End the hub's tasks; sockets are closed by their consumers."""
+        # The flag too: a cancellation that meets a Redis call at the wrong moment can be taken for the call's own timeout.
+        self._is_stopping = True
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._tasks.clear()
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     # --- what sockets ask ---------------------------------------------------------------------------------------
 
@@ -182,7 +186,7 @@ class Hub:
     # --- the three loops --------------------------------------------------------------------------------------------
 
     async def _read_forever(self) -> None:
-        while True:
+        while not self._is_stopping:
             try:
                 await self._read_once()
             except (redis.asyncio.RedisError, OSError) as error:
@@ -230,7 +234,7 @@ class Hub:
 
     async def _beat_forever(self) -> None:
         """A sign of life on every line, so that a browser notices a dead one; says whether the publisher lives."""
-        while True:
+        while not self._is_stopping:
             await asyncio.sleep(BEAT_SECONDS)
             with contextlib.suppress(redis.asyncio.RedisError, OSError):
                 await self._tell_watched(list(self._watchers))
@@ -258,7 +262,7 @@ class Hub:
         return not newest or streams.seq_of(newest[0][0]) < seq
 
     async def _recheck_forever(self) -> None:
-        while True:
+        while not self._is_stopping:
             await asyncio.sleep(RECHECK_SECONDS)
             for socket in list(self.sockets):
                 await self.recheck(socket)
