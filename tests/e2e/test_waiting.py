@@ -42,7 +42,7 @@ def test_it_is_held_and_released_from_its_page_and_cancelled_from_the_list(platf
 def test_others_see_neither_the_job_nor_its_name(platform, signed_in, waiting):
     page = signed_in("rosa")
     assert page.goto(f"{platform.url}/jobs/{waiting}/").status == 404
-    expect(page.get_by_role("heading", name="Not found")).to_be_visible()
+    expect(page.get_by_role("heading", name="Not found", level=1)).to_be_visible()
     page.goto(platform.url)
     page.get_by_role("button", name="Job", exact=True).click()
     expect(page.get_by_role("button", name="another tenant")).to_be_visible()
