@@ -1,8 +1,8 @@
 """A cluster's scheduling profile: what an administrator may decide, as the core's Policy.
 
-Its keys are `placement` (pack, spread, fragmentation), the switches `backfill` and `preemption`, `bandwidths` (nominal, measured)
-and the extension points, each with its plugins in order: a name, or `{name, weight, args}`. Points not named have the default's
-plugins; the empty profile is the default.
+Its keys are `placement` (pack, spread, fragmentation), the switches `backfill` and `preemption`, `bandwidths` (nominal, measured,
+or the cluster's own figures) and the extension points, each with its plugins in order: a name, or `{name, weight, args}`. Points
+not named have the default's plugins; the empty profile is the default.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Any, get_type_hints
 
 from muster.common.errors import Invalid
 from scheduler import registry
-from scheduler.model.bandwidth import IS_NOMINAL, PRESETS, Bandwidths
+from scheduler.model.bandwidth import IS_MEASURED, IS_NOMINAL, PRESETS, Bandwidths, Figure
 from scheduler.model.policy import CORE_POINTS, PlacementPolicy, PluginUse, Point, Policy, Profile
 
 SWITCHES = ("backfill", "preemption")
+BORDERS = ("switch", "numa", "across", "near", "beyond")
+"""What a cluster may have figures of its own for: links within a node, and per node to near and far nodes."""
 _KEYS = ("placement", "bandwidths", *SWITCHES, *map(str, Point))
 
 
@@ -68,9 +70,23 @@ def _switch(name: str, value: Any) -> bool:
 
 
 def _bandwidths(value: Any) -> Bandwidths:
-    if value not in PRESETS:
-        raise _bad(f"`bandwidths` must be one of {', '.join(PRESETS)}, not {value!r}.")
-    return PRESETS[value]
+    """A preset by name, or `{preset, near, beyond, …}` with the cluster's own figures in its place."""
+    own = dict(value) if isinstance(value, Mapping) else {"preset": value}
+    preset = own.pop("preset", IS_NOMINAL)
+    if not isinstance(preset, str) or preset not in PRESETS:
+        raise _bad(f"`bandwidths` must be one of {', '.join(PRESETS)}, not {preset!r}.")
+    if unknown := sorted(set(own) - set(BORDERS)):
+        raise _bad(f"`bandwidths` has no {unknown[0]}, but {', '.join(BORDERS)}.")
+    return replace(PRESETS[preset], **{border: _figure(border, told) for border, told in own.items()})
+
+
+def _figure(border: str, told: Any) -> Figure:
+    """GB/s, or `{gigabytes, source}`; a figure counts as nominal unless it is said to be measured."""
+    known = dict(told) if isinstance(told, Mapping) else {"gigabytes": told}
+    gigabytes, source = known.pop("gigabytes", None), known.pop("source", IS_NOMINAL)
+    if known or not _is_of(gigabytes, float) or not gigabytes > 0 or source not in (IS_NOMINAL, IS_MEASURED):
+        raise _bad(f"`bandwidths`: {border} is a number of GB/s, or a mapping of gigabytes and source, not {told!r}.")
+    return Figure(float(gigabytes), source, basis="told by an administrator")
 
 
 def _profile(told: Mapping[str, Any], placement: PlacementPolicy) -> Profile | None:

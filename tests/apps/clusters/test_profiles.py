@@ -27,6 +27,9 @@ from tests.support.builders import make_cluster, make_user
         ({"placment": "pack"}, "`placment` is neither"),
         ({"placement": "tight"}, "pack, spread, fragmentation"),
         ({"bandwidths": "guessed"}, "nominal, measured"),
+        ({"bandwidths": {"rack": 200}}, "no rack, but switch"),
+        ({"bandwidths": {"near": "fast"}}, "near is a number of GB/s"),
+        ({"bandwidths": {"near": {"gigabytes": 200, "source": "heard"}}}, "near is a number of GB/s"),
         ({"score": "pack"}, "list of plugins"),
         ({"score": ["nosuch"]}, "no plugin nosuch"),
         ({"bind": ["nosuch"]}, "no plugin nosuch"),
@@ -50,6 +53,14 @@ def test_a_fault_is_named(profile: Any, complaint: str) -> None:
 @pytest.mark.parametrize("placement", PlacementPolicy)
 def test_every_placement_has_its_plugins(placement: PlacementPolicy) -> None:
     assert plugins_of(policy_of({"placement": placement})).scores
+
+
+def test_a_clusters_own_bandwidths_keep_their_source() -> None:
+    told = {"preset": "measured", "near": 200, "beyond": {"gigabytes": 25, "source": "measured"}}
+    speeds = policy_of({"bandwidths": told}).bandwidths
+    assert (speeds.near.gigabytes, speeds.near.source) == (200.0, "nominal")
+    assert (speeds.beyond.gigabytes, speeds.beyond.source) == (25.0, "measured")
+    assert speeds.switch == MEASURED.switch
 
 
 def test_the_points_of_the_executor_are_known() -> None:
