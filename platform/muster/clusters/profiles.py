@@ -77,7 +77,8 @@ def _bandwidths(value: Any) -> Bandwidths:
         raise _bad(f"`bandwidths` must be one of {', '.join(PRESETS)}, not {preset!r}.")
     if unknown := sorted(set(own) - set(BORDERS)):
         raise _bad(f"`bandwidths` has no {unknown[0]}, but {', '.join(BORDERS)}.")
-    return replace(PRESETS[preset], **{border: _figure(border, told) for border, told in own.items()})
+    figures: dict[str, Any] = {border: _figure(border, told) for border, told in own.items()}
+    return replace(PRESETS[preset], **figures)
 
 
 def _figure(border: str, told: Any) -> Figure:
