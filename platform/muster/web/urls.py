@@ -1,6 +1,5 @@
 """Addresses of the pages."""
 
-from django.conf import settings
 from django.urls import URLPattern, URLResolver, path, register_converter
 
 from muster.web.styleguide import views as styleguide
@@ -47,11 +46,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("nodes/<int:pk>/<node_order:what>/", cluster.order, name="node-order"),
     path("sign-in/", people.SignIn.as_view(), name="sign-in"),
     path("sign-out/", people.SignOut.as_view(), name="sign-out"),
+    # Shown in debug only: the views themselves refuse otherwise.
+    path("styleguide/", styleguide.page, name="styleguide"),
+    path("styleguide/map/", styleguide.map_data, name="styleguide-map"),
+    path("styleguide/log/", styleguide.log, name="styleguide-log"),
 ]
-
-if settings.DEBUG:
-    urlpatterns += [
-        path("styleguide/", styleguide.page, name="styleguide"),
-        path("styleguide/map/", styleguide.map_data, name="styleguide-map"),
-        path("styleguide/log/", styleguide.log, name="styleguide-log"),
-    ]

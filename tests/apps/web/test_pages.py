@@ -121,3 +121,13 @@ def test_no_page_has_a_script_or_style_in_it(filled):
     for address in addresses(filled):
         page = client(filled.member).get(address).content.decode()
         assert re.findall(r"<style|\sstyle=|\son[a-z]+=|<script(?![^>]*(?:src=|application/json))", page) == []
+
+
+def test_every_component_is_on_the_styleguide_in_debug_only(world, settings):
+    caller = client(world.member)
+    assert caller.get(reverse("web:styleguide")).status_code == 404
+    settings.DEBUG = True
+    page = caller.get(reverse("web:styleguide")).content.decode()
+    assert {f"mu-{name}" for name in ("map", "wiring", "log", "yaml", "chart")} <= set(re.findall(r"<(mu-\w+)", page))
+    assert caller.get(reverse("web:styleguide-map"), {"nodes": 3}).json()["nodes"][2]["name"] == "h100-02"
+    assert "Traceback" in caller.get(reverse("web:styleguide-log")).content.decode()
