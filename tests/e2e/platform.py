@@ -23,10 +23,10 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PROCESSES = ("web", "publisher", "informer", "cycle", "kube", "beat")
+PROCESSES = ("web", "publisher", "informer", "cycle", "preview", "kube", "beat")
 EMULATOR = "emulator.muster.dev/"
 START_SECONDS = 180.0
-"""Six processes at once on a machine that may do other things."""
+"""Seven processes at once on a machine that may do other things."""
 
 
 class Demo:

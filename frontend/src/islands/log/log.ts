@@ -246,6 +246,8 @@ export class LogElement extends LitElement {
   }
 
   private emptyWords(): string {
+    if (this.status === "ended" && !this.workers.length)
+      return "It has no worker yet. Lines appear here as they are written.";
     if (this.status === "ended") return "It wrote nothing.";
     return this.message || "Nothing has been written yet. Lines appear here as they are written.";
   }
