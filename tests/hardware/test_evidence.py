@@ -50,6 +50,12 @@ def annotation(**more: Any) -> dict[str, Any]:
     return told | more
 
 
+def test_the_first_beta_wraps_a_device() -> None:
+    told = device(0)
+    wrapped = {"name": told.pop("name"), "basic": told}
+    assert from_slices([piece([wrapped])]) == from_slices([piece([device(0)])])
+
+
 @pytest.mark.skipif(not AKS.exists(), reason="the ResourceSlices are not here: set MUSTER_TEST_DATA to their folder")
 def test_real_slices() -> None:
     slices = yaml.safe_load(AKS.read_text())["items"]

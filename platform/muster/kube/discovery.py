@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,11 +33,12 @@ class Hardware:
     nics: tuple[NicSeen, ...] = ()
 
 
-def hardware_of(node: Json, pasted: str = "") -> Hardware:
-    """Put together from the best evidence there is on the node, and last from what was pasted for its pool; nothing known is an
-    empty Hardware."""
+def hardware_of(node: Json, pasted: str = "", slices: Sequence[Json] = ()) -> Hardware:
+    """Put together from the best evidence there is: the node's ResourceSlices, what is on the node itself, and last what was
+    pasted for its pool; nothing known is an empty Hardware."""
     status = node.get("status") or {}
     sources = NodeSources(
+        slices=slices,
         annotation=_annotation(node),
         labels=node["metadata"].get("labels") or {},
         capacity=status.get("capacity") or {},

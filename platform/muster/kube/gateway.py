@@ -17,7 +17,7 @@ import urllib3
 
 from muster.clusters.models import Cluster
 from muster.kube.connect import Link, link_to
-from muster.kube.errors import Unreachable, from_status
+from muster.kube.errors import NotFound, Unreachable, from_status
 from muster.kube.resources import PODS, Resource
 
 Json = dict[str, Any]
@@ -76,6 +76,14 @@ class Gateway:
     def version(self) -> str:
         """The server's version, as `v1.36.3`."""
         return str(self._json("GET", "/version").get("gitVersion", ""))
+
+    def versions(self, group: str) -> list[str]:
+        """The versions of an API group that are served, as `v1`; none where the group is not there."""
+        try:
+            found = self._json("GET", f"/apis/{group}")
+        except NotFound:
+            return []
+        return [str(one["version"]) for one in found.get("versions") or []]
 
     def get(self, resource: Resource, namespace: str, name: str) -> Json:
         """One object; NotFound where there is none."""

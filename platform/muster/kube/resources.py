@@ -33,4 +33,6 @@ PODS = Resource("api/v1", "pods")
 SERVICES = Resource("api/v1", "services")
 CONFIGMAPS = Resource("api/v1", "configmaps")
 CLAIMS = Resource("apis/resource.k8s.io/v1", "resourceclaims")
+SLICES_GROUP = "resource.k8s.io"
+SLICES = Resource(f"apis/{SLICES_GROUP}/v1", "resourceslices", is_namespaced=False)
 EVENTS = Resource("apis/events.k8s.io/v1", "events")

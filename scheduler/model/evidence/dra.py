@@ -31,6 +31,7 @@ class _Device:
 
     @classmethod
     def read(cls, entry: Json) -> _Device:
+        entry = {**entry, **(entry.get("basic") or {})}  # v1beta1 wraps what a device has
         attributes = {
             name.removeprefix(f"{DRIVER}/"): _unwrapped(value)
             for name, value in (entry.get("attributes") or {}).items()

@@ -146,6 +146,10 @@ BUDGETS = Resource(
     subresources=(_status("PodDisruptionBudget", "policy"),),
 )  # fmt: skip
 PRIORITIES = Resource("priorityclasses", "PriorityClass", "scheduling.k8s.io", namespaced=False, short=("pc",))
+SLICES = Resource(
+    "resourceslices", "ResourceSlice", "resource.k8s.io", namespaced=False, has_generation=True, returns_deleted=True,
+    fields=("spec.driver", "spec.nodeName"),
+)  # fmt: skip
 CONFIGMAPS = Resource("configmaps", "ConfigMap", short=("cm",))
 SECRETS = Resource("secrets", "Secret", fields=("type",))
 
@@ -167,6 +171,7 @@ RESOURCES = (
     Resource("leases", "Lease", "coordination.k8s.io"),
     BUDGETS,
     PRIORITIES,
+    SLICES,
     NEW_EVENTS,
 )
 #: The kinds that have a table of their own.

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
+
+import orjson
 
 from muster.clusters import observe
 from muster.clusters.discovery import Reading, reading_of
@@ -12,12 +15,14 @@ from muster.clusters.models import Cluster
 from muster.clusters.seen import NodeSeen
 from muster.kube.informer import faults
 from muster.kube.informer.messages import Gone, Put
-from muster.kube.informer.nodes import node_seen
+from muster.kube.informer.nodes import node_seen, remembered
 from muster.kube.informer.pods import attempt_of, is_ours, usage, worker_gone, worker_seen
 from muster.kube.informer.view import Ours, View
-from muster.kube.resources import NODES, PODS, SERVICES
+from muster.kube.resources import NODES, PODS, SERVICES, SLICES
 from muster.placements import actions
 from muster.placements.actions import WorkerSeen
+
+Json = dict[str, Any]
 
 
 @dataclass
@@ -29,6 +34,8 @@ class Batch:
     nodes: dict[str, NodeSeen | None] = field(default_factory=dict)
     workers: list[WorkerSeen] = field(default_factory=list)
     concerned: set[str] = field(default_factory=set)
+    rewired: set[str] = field(default_factory=set)
+    """Nodes whose slices are others than when they were read."""
 
     @cached_property
     def reading(self) -> Reading:
@@ -39,12 +46,24 @@ class Batch:
         """Take one message in."""
         resource = message.resource
         if isinstance(message, Put):
-            {NODES: self._put_node, PODS: self._put_pod, SERVICES: self._put_service}[resource](message)
+            {
+                NODES: self._put_node,
+                PODS: self._put_pod,
+                SERVICES: self._put_service,
+                SLICES: self._put_slice,
+            }[resource](message)
         else:
-            {NODES: self._lose_node, PODS: self._lose_pod, SERVICES: self._lose_service}[resource](message.uid)
+            {
+                NODES: self._lose_node,
+                PODS: self._lose_pod,
+                SERVICES: self._lose_service,
+                SLICES: self._lose_slice,
+            }[resource](message.uid)
 
     def apply(self) -> set[int]:
         """Write what was told; the attempts that were settled."""
+        for name in self.rewired & set(self.view.node_objects):
+            self._read(orjson.loads(self.view.node_objects[name]))
         seen = [one for one in self.nodes.values() if one is not None]
         gone = [name for name, one in self.nodes.items() if one is None]
         if seen:
@@ -60,15 +79,20 @@ class Batch:
         return actions.observe_workers(self.cluster.pk, self.workers) if self.workers else set()
 
     def _put_node(self, message: Put) -> None:
-        one = node_seen(message.object, self.reading)
-        self.view.nodes[one.name] = message.uid
-        self.nodes[one.name] = one
+        name = message.object["metadata"]["name"]
+        self.view.nodes[name] = message.uid
+        self.view.node_objects[name] = orjson.dumps(remembered(message.object))
+        self._read(message.object)
+
+    def _read(self, node: Json) -> None:
+        name = node["metadata"]["name"]
+        self.nodes[name] = node_seen(node, self.reading, self.view.slices.on_node(name))
 
     def _lose_node(self, uid: str) -> None:
         for name, known in list(self.view.nodes.items()):
             # One of the same name may have come already.
             if known == uid:
-                del self.view.nodes[name]
+                del self.view.nodes[name], self.view.node_objects[name]
                 self.nodes[name] = None
 
     def _put_pod(self, message: Put) -> None:
@@ -87,6 +111,12 @@ class Batch:
             self.workers.append(worker_gone(ours.worker_id, uid))
         else:
             self.concerned |= self.view.put_other(uid, None)
+
+    def _put_slice(self, message: Put) -> None:
+        self.rewired |= self.view.slices.put(message.uid, message.object)
+
+    def _lose_slice(self, uid: str) -> None:
+        self.rewired |= self.view.slices.lose(uid)
 
     def _lose_service(self, uid: str) -> None:
         self.view.services.pop(uid, None)

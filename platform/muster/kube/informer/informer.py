@@ -1,4 +1,4 @@
-"""Following one cluster: three reflectors fill a queue, one thread empties it into rows."""
+"""Following one cluster: reflectors fill a queue, one thread empties it into rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from muster.kube.informer.apply import fold
 from muster.kube.informer.messages import Fine, Gone, Listed, Message, Put, Trouble
 from muster.kube.informer.reconcile import clean_up, reconcile
 from muster.kube.informer.reflector import Reflector, Timing
+from muster.kube.informer.slices import SliceReflector
 from muster.kube.informer.view import View
-from muster.kube.resources import NODES, PODS, SERVICES
+from muster.kube.resources import NODES, PODS, SERVICES, SLICES
 
 log = structlog.get_logger(__name__)
 
@@ -54,7 +55,9 @@ class Informer:
         self._reflectors = [
             Reflector(self.gateway, resource, self._messages.put, timing=self.timing) for resource in FOLLOWED
         ]
+        self._slices = SliceReflector(self.gateway, self._messages.put, timing=self.timing)
         self._unlisted = {resource.plural for resource in FOLLOWED}
+        self._is_following = False
         self._troubles: dict[str, errors.KubeError] = {}
         self._version = ""
         self._due: dict[Callable[[], None], float] = {}
@@ -66,8 +69,7 @@ class Informer:
 
     def start(self) -> None:
         """Begin to follow; what comes is kept until `run`."""
-        for reflector in self._reflectors:
-            reflector.start()
+        self._slices.start()
 
     def run(self, stopping: threading.Event) -> None:
         """Write what comes until stopped. Database errors end it: the lost connection held the lock that made us the leader."""
@@ -76,7 +78,7 @@ class Informer:
                 self._take(self._drain())
                 self._tick()
         finally:
-            for reflector in self._reflectors:
+            for reflector in (self._slices, *self._reflectors):
                 reflector.stop()
 
     def _drain(self) -> list[Message]:
@@ -93,7 +95,9 @@ class Informer:
         if told and fold(self.cluster, self.view, told).apply():
             clean_up(self.cluster, self.view)
         for message in messages:
-            if isinstance(message, Trouble):
+            if message.resource == SLICES:
+                self._hear_of_slices(message)
+            elif isinstance(message, Trouble):
                 self._troubles[message.resource.plural] = message.error
                 self._say_status()
             elif isinstance(message, Fine):
@@ -104,6 +108,14 @@ class Informer:
                 # What was lost while nobody looked shows only against a full list.
                 self._due.pop(self._reconcile, None)
                 self._due.pop(self._say_status, None)
+
+    def _hear_of_slices(self, message: Message) -> None:
+        """Nodes are read with their slices, or every start would take the hardware for another for a moment. They wait for the
+        first word only: without slices a node has other evidence."""
+        if isinstance(message, (Listed, Trouble)) and not self._is_following:
+            self._is_following = True
+            for reflector in self._reflectors:
+                reflector.start()
 
     def _tick(self) -> None:
         for deed, period in (

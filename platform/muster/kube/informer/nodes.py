@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from muster.clusters.discovery import Reading
@@ -15,14 +16,15 @@ Json = dict[str, Any]
 
 #: Written every few seconds by kubelets; a row that held them would differ with every heartbeat.
 _RESTLESS = ("lastHeartbeatTime",)
+_READ_OF_STATUS = ("allocatable", "capacity", "conditions")
 
 
-def node_seen(node: Json, reading: Reading) -> NodeSeen:
-    """A Node object as clusters reads it."""
+def node_seen(node: Json, reading: Reading, slices: Sequence[Json] = ()) -> NodeSeen:
+    """A Node object as clusters reads it, with the ResourceSlices of its devices."""
     meta, spec, status = node["metadata"], node.get("spec") or {}, node.get("status") or {}
     labels = meta.get("labels") or {}
     allocatable = status.get("allocatable") or {}
-    hardware = hardware_of(node, reading.pasted_for(labels))
+    hardware = hardware_of(node, reading.pasted_for(labels), slices)
     return NodeSeen(
         name=meta["name"],
         uid=meta["uid"],
@@ -41,6 +43,16 @@ def node_seen(node: Json, reading: Reading) -> NodeSeen:
         gpus=hardware.gpus,
         nics=hardware.nics,
     )
+
+
+def remembered(node: Json) -> Json:
+    """What `node_seen` reads of a node: the list of its images and who wrote which field are most of the rest."""
+    meta, status = node["metadata"], node.get("status") or {}
+    return {
+        "metadata": {key: value for key, value in meta.items() if key != "managedFields"},
+        "spec": node.get("spec") or {},
+        "status": {key: value for key, value in status.items() if key in _READ_OF_STATUS},
+    }
 
 
 def _taint(taint: Json) -> Json:

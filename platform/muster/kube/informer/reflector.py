@@ -38,6 +38,9 @@ class Timing:
 class Reflector(threading.Thread):
     """Tells `sink` all there is of `resource` and what changes, until stopped. Daemonic; `stop` returns at once."""
 
+    #: Errors that mean that the cluster does not let us read; others pass by themselves and are not told.
+    told: tuple[type[errors.KubeError], ...] = (errors.Unauthorized, errors.Forbidden, errors.Unreachable)
+
     def __init__(
         self, gateway: Gateway, resource: Resource, sink: Callable[[Message], None], *, timing: Timing | None = None
     ) -> None:
@@ -140,7 +143,7 @@ class Reflector(threading.Thread):
         else:
             seconds = self._backoff.next()
         log.info("reflector.wait", kind=self._resource.plural, seconds=round(seconds, 2), error=error.message)
-        if isinstance(error, (errors.Unauthorized, errors.Forbidden, errors.Unreachable)):
+        if isinstance(error, self.told):
             self._is_troubled = True
             self._tell(Trouble(self._resource, error))
         self._stopping.wait(seconds)

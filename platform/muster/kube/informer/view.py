@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from muster.clusters.seen import OthersSeen
 from muster.kube.informer.pods import Usage
+from muster.kube.informer.slices import Slices
 from muster.placements.actions import OrphanSeen
 
 
@@ -23,9 +24,11 @@ class Ours:
 
 @dataclass
 class View:
-    """What exists, by uid; nodes by name."""
+    """What exists, by uid; nodes by name. `node_objects` are encoded: they are read again when a node's slices change."""
 
     nodes: dict[str, str] = field(default_factory=dict)
+    node_objects: dict[str, bytes] = field(default_factory=dict)
+    slices: Slices = field(default_factory=Slices)
     pods: dict[str, Ours] = field(default_factory=dict)
     services: dict[str, Ours] = field(default_factory=dict)
     others: dict[str, Usage] = field(default_factory=dict)
