@@ -93,7 +93,12 @@ def _amount(resource: str, amount: int) -> str:
     value = display(resource, amount)
     if resource == MEMORY:
         return f"{value / 2**30:g} GiB"
-    return f"{value:g} {'CPUs' if resource == CPU else 'GPUs'}"
+    return _counted(value, "CPU" if resource == CPU else "GPU")
+
+
+def _counted(value: float, unit: str) -> str:
+    """1 GPU, 0.5 GPUs, 2 GPUs."""
+    return f"{value:g} {unit}" if value == 1 else f"{value:g} {unit}s"
 
 
 def _of(resource: str) -> str:
@@ -114,10 +119,8 @@ def _quota(what: str) -> Sentence:
 
 def _short(resource: str) -> Sentence:
     def sentence(told: Told) -> str:
-        verdict = told.verdict
-        return (
-            f"Needs {_amount(resource, verdict.asked)}; {_amount(resource, verdict.free)} are free on nodes that serve."
-        )
+        asked, free = _amount(resource, told.verdict.asked), _amount(resource, told.verdict.free)
+        return f"Needs {asked}; {free} {'is' if free.startswith('1 ') else 'are'} free on nodes that serve."
 
     return sentence
 
@@ -179,10 +182,13 @@ _SENTENCES: dict[Reason, Sentence] = {
 
 def _help(one: Help) -> str:
     if one.kind == "gpus":
-        return f"if {one.amount / PARTS_PER_GPU:g} more GPUs were free"
+        more = _counted(one.amount / PARTS_PER_GPU, "more GPU")
+        return f"if {more} {'was' if more.startswith('1 ') else 'were'} free"
     if one.kind in {CPU, MEMORY}:
         return f"if {_amount(one.kind, one.amount)} more were free"
     if one.kind == "nodes":
+        if one.amount == 1:
+            return "if the one node came back that would do but is down, cordoned or avoided"
         return f"if the {one.amount} nodes came back that would do but are down, cordoned or avoided"
     if one.kind == "quota":
         return f"to raise that by {_amount(one.of, one.amount)}"

@@ -225,7 +225,7 @@ def test_jobs_alike_share_a_verdict_whose_figures_follow(world: World) -> None:
     jobs = [submit(world.member, gpus=4) for _ in range(3)]
     put(read(world), verdicts=[Decided(Reason.INSUFFICIENT_GPUS, asked=28_000, free=7_000)])
     verdict = Verdict.objects.get()
-    assert "Needs 4 GPUs; 1 GPUs are free" in verdict.message
+    assert "Needs 4 GPUs; 1 GPU is free" in verdict.message
     assert JobVerdict.objects.filter(verdict=verdict).count() == 3
     since = JobVerdict.objects.get(job=jobs[0]).since
     put(read(world), verdicts=[Decided(Reason.INSUFFICIENT_GPUS, asked=28_000, free=14_000)])
