@@ -1,4 +1,4 @@
-"""GPU model, and the level a job requires to be in."""
+"""GPU model and time slices, and the level a job requires to be in."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from scheduler.framework import Ask, Rows
 from scheduler.model.columns import IntArray
-from scheduler.model.jobs import Want
+from scheduler.model.jobs import DeviceKind, Want
 from scheduler.model.verdict import Cause
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Model:
-    """Nodes whose GPUs are of the model that is being tried."""
+    """Nodes whose GPUs are of the model that is being tried; time-sliced ones only for those who ask for slices."""
 
     cause: ClassVar[Cause] = Cause.MODEL
     fixed: ClassVar[bool] = True
@@ -27,8 +27,11 @@ class Model:
         return ask.model is not None
 
     def room(self, world: World, ask: Ask, rows: Rows) -> IntArray:
-        number = world.layout.models.index(ask.model) if ask.model in world.layout.models else -2
-        room: IntArray = (world.layout.model_of[rows] == number).astype(np.int64)
+        layout = world.layout
+        number = layout.models.index(ask.model) if ask.model in layout.models else -2
+        is_sliced = layout.nodes.replicas[rows] > 1
+        wants_slice = ask.role.devices.kind == DeviceKind.SLICE
+        room: IntArray = ((layout.model_of[rows] == number) & (is_sliced == wants_slice)).astype(np.int64)
         return room
 
 

@@ -32,8 +32,6 @@ class Gpus:
         room = rule_of(ask).room(world.site, ask, rows)
         if ask.role.devices.kind in {DeviceKind.SHARE, DeviceKind.MIG}:
             room = np.where(world.layout.nodes.exact[rows], room, 0)
-        elif ask.role.devices.kind == DeviceKind.WHOLE and world.layout.has_time_slices:
-            room = np.where(world.layout.nodes.replicas[rows] == 1, room, 0)
         return room
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 
 from scheduler.model.columns import BoolArray, Columns, FloatArray, IntArray, MaskArray, ObjectArray
 from scheduler.model.hardware import GpuModel
+from scheduler.model.resources import MILLI_PER_GPU
 
 
 class DeviceKind(IntEnum):
@@ -49,8 +51,20 @@ class Devices:
     profile: str = ""
 
     def milli_on(self, model: GpuModel) -> int:
-        """Thousandths of one GPU of this model that a SHARE takes (memory rounded up); more than 1,000 = too large."""
-        return self.milli or -(-self.memory * 1_000 // model.memory)
+        """Thousandths of one GPU of this model that a SHARE takes; more than 1,000 = too large."""
+        return self.milli or milli_of_memory(self.memory, model.memory)
+
+
+@lru_cache(maxsize=4096)
+def milli_of_memory(wanted: int, total: int) -> int:
+    """Bytes of a GPU's memory in thousandths: the nearest, so that parts of a GPU add up to it (16 + 32 of 48 GiB), but so
+    that a GPU holds as many equal parts as its memory does (three of 16 GiB)."""
+    times = total // wanted if wanted else 0
+    if not times:
+        return MILLI_PER_GPU + 1
+    nearest = min(round(Fraction(wanted * MILLI_PER_GPU, total)), MILLI_PER_GPU // times)
+    is_too_small = nearest * (times + 1) <= MILLI_PER_GPU
+    return -(-wanted * MILLI_PER_GPU // total) if is_too_small else nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,10 +157,6 @@ class Layout:
         return _per_shape([s.nic_reach for s in self.shapes], self.shape_of).astype(np.uint32)
 
     @cached_property
-    def has_time_slices(self) -> bool:
-        return bool((self.nodes.replicas > 1).any())
-
-    @cached_property
     def fewest_replicas(self) -> int:
         """Into how many replicas a time-sliced GPU is divided at least; quotas count one replica as that part."""
         sliced = self.nodes.replicas[self.nodes.replicas > 1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from scheduler.messages import message, placed_message
 from scheduler.model.applied import applied
-from scheduler.model.hardware import gpus_of
+from scheduler.model.hardware import GpuModel, gpus_of
 from scheduler.model.jobs import DeviceKind, Role
 from scheduler.model.plan import Plan, Unit
 from scheduler.model.resources import GPU, MILLI_PER_GPU, display
@@ -71,7 +71,8 @@ def _placements(scenario: Scenario, after: Snapshot, nodes: dict[int, str]) -> d
         role = scenario.jobs[job - 1].shape.roles[position]
         told: dict[str, Any] = {"worker": f"{role.name}-{index}", "node": nodes[node], "gpus": list(gpus_of(gpus))}
         row = int(np.searchsorted(after.nodes.key, node))
-        told |= _part(role, layout.models[layout.model_of[row]].memory if gpus else 0, start)
+        if gpus:
+            told |= _part(role, layout.models[layout.model_of[row]], start)
         if role.devices.kind == DeviceKind.SLICE:
             told["fraction"] = 1 / int(after.nodes.replicas[row])
         if nic >= 0:
@@ -80,12 +81,11 @@ def _placements(scenario: Scenario, after: Snapshot, nodes: dict[int, str]) -> d
     return found
 
 
-def _part(role: Role, gpu_memory: int, start: int) -> dict[str, Any]:
+def _part(role: Role, model: GpuModel, start: int) -> dict[str, Any]:
     """What is said beside a GPU that is not had whole."""
     devices = role.devices
     if devices.kind == DeviceKind.SHARE:
-        milli = devices.milli or -(-devices.memory * MILLI_PER_GPU // gpu_memory)
-        return {"fraction": milli / MILLI_PER_GPU}
+        return {"fraction": devices.milli_on(model) / MILLI_PER_GPU}
     if devices.kind == DeviceKind.MIG:
         return {"mig": devices.profile, "start": start}
     return {}

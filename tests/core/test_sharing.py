@@ -31,6 +31,22 @@ jobs:
     assert story.reason("too-large") == "NoMatchingNodes"
 
 
+def test_memory_shares_fill_a_gpu_as_its_memory_does() -> None:
+    story = tell("""
+cluster: {nodes: [{name: n, shape: l40s-pcie4, others: {gpus: [3]}}]}
+jobs:
+  - {name: third-0, queue: q, gpu_memory: 16Gi}
+  - {name: third-1, queue: q, gpu_memory: 16Gi}
+  - {name: third-2, queue: q, gpu_memory: 16Gi}
+  - {name: part, queue: q, gpu_memory: 10Gi}
+  - {name: rest, queue: q, gpu_memory: 38Gi}
+  - {name: small, queue: q, gpu_memory: 20Gi}
+  - {name: large, queue: q, gpu_memory: 29Gi}
+""")
+    assert story.placed() == ["third-0", "third-1", "third-2", "part", "rest", "small"]
+    assert story.gpus("third-0") == story.gpus("third-2") != story.gpus("part") == story.gpus("rest")
+
+
 def test_scattered_fractions_are_fragmented() -> None:
     story = tell("""
 cluster: {nodes: [{name: n, shape: l40s-pcie4, others: {gpus: [2, 3]}}]}
@@ -97,3 +113,19 @@ jobs:
     assert story.reason("plain") == "NoMatchingNodes"
     assert story.reason("three") == "InsufficientGPUs"  # without others' pods there would be four GPUs
     assert story.reason("five") == "ExceedsCluster"
+
+
+def test_a_time_sliced_gpu_is_only_for_who_says_so() -> None:
+    story = tell("""
+cluster:
+  nodes:
+    - {name: sliced, shape: dgx-h100, labels: {nvidia.com/gpu.replicas: 2}}
+    - {name: full, shape: dgx-h100, others: {gpus: [0, 1, 2, 3, 4, 5, 6, 7]}}
+jobs:
+  - {name: whole, queue: q, gpus: 1}
+  - {name: half, queue: q, gpu_fraction: 0.5}
+  - {name: instance, queue: q, mig: 1g.10gb}
+  - {name: sliced, queue: q, gpus: 1, time_slice: true}
+""")
+    assert story.placed() == ["sliced"]
+    assert [story.reason(job) for job in ("whole", "half", "instance")] == ["InsufficientGPUs"] * 3
