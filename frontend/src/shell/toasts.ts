@@ -25,9 +25,12 @@ export function toast(text: string, level: "info" | "success" | "error" = "info"
 export function watchErrors(): void {
   for (const item of document.querySelectorAll(".toasts > :not([data-level=error])"))
     setTimeout(() => item.remove(), STAY_MS);
-  document.addEventListener("htmx:error", () =>
-    toast("The server could not be reached. Your last action was not saved.", "error"),
-  );
+  document.addEventListener("htmx:error", (event) => {
+    // A refresh that fails is what the line's banner is about; only what somebody did can be lost.
+    const request = (event as CustomEvent<{ ctx?: { request?: { method?: string } } }>).detail.ctx?.request;
+    if ((request?.method ?? "GET").toUpperCase() === "GET") return;
+    toast("The server could not be reached. What you did was not saved.", "error");
+  });
   document.addEventListener("mu:toast", (event) => {
     const { text, level } = (event as CustomEvent<{ text: string; level?: "info" | "success" | "error" }>).detail;
     toast(text, level);
