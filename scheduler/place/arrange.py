@@ -16,8 +16,7 @@ from scheduler.model.occupancy import NOBODY
 from scheduler.place.devices import rule_of
 from scheduler.place.domains import holding_domains
 from scheduler.place.fill import Supply, fill
-from scheduler.place.levels import CLUSTER, levels_to_try, required_level
-from scheduler.place.ranks import ring_order
+from scheduler.place.levels import levels_to_try, names_wider_level, next_inward
 from scheduler.place.search import search
 from scheduler.place.seating import Seat, Seating
 from scheduler.place.view import NOWHERE
@@ -29,13 +28,13 @@ Place = tuple[IntArray, int]
 
 def arrange(world: World, candidate: Candidate, asks: Sequence[Ask]) -> list[Seat] | None:
     """Seat the whole gang and book it on the ledger; None (and nothing booked) if it does not fit."""
-    if len(asks) == 1 and asks[0].role.workers == 1:
+    if len(asks) == 1 and asks[0].role.workers == 1 and not names_wider_level(candidate.shape, world.layout.levels):
         return _seat_one(world, candidate, asks[0])
     if any(int(world.view(ask).room.sum()) < ask.role.workers for ask in asks):
         return None
     seating = Seating(world, candidate, asks)
     try:
-        return _seat_gang(seating) or (_search(seating) if len(asks) > 1 else None)
+        return _seat_gang(seating)
     finally:
         seating.leave()
 
@@ -53,41 +52,57 @@ def _seat_one(world: World, candidate: Candidate, ask: Ask) -> list[Seat] | None
 def _seat_gang(seating: Seating) -> list[Seat] | None:
     """From the level asked for outward, at each the domains that hold the gang, the tightest first."""
     layout = seating.layout
-    for level in levels_to_try(seating.shape, layout.levels, layout.domain_count):
+    first, *wider = levels_to_try(seating.shape, layout.levels, layout.domain_count)
+    for rows in holding_domains(seating, first):
+        seats = _seat_inward(seating, (rows, first))
+        if seats is not None:
+            return seats
+    for level in wider:
         for rows in holding_domains(seating, level):
-            seats = _seat_within(seating, (rows, level))
+            seats = _seat_in(seating, (rows, level))
             if seats is not None:
                 return seats
     return None
 
 
-def _seat_within(seating: Seating, place: Place) -> list[Seat] | None:
-    """Every role in this place, or nobody."""
+def _seat_inward(seating: Seating, place: Place) -> list[Seat] | None:
+    """In one subdomain if one holds all roles, else in the place as a whole. A single role is divided so by `fill`."""
+    if len(seating.asks) > 1:
+        rows, level = place
+        inner = next_inward(seating.layout, level)
+        for inside in holding_domains(seating, inner, rows) if inner > level else ():
+            seats = _seat_inward(seating, (inside, inner))
+            if seats is not None:
+                return seats
+    return _seat_in(seating, place)
+
+
+def _seat_in(seating: Seating, place: Place) -> list[Seat] | None:
+    """Role by role; where that leaves a later role without room, with the next choices for the earlier ones.
+
+    What is too large for the search is tried once more with the small roles first.
+    """
+    seats = _seat_within(seating, place, seating.order)
+    if seats is not None or len(seating.asks) == 1 or len(place[0]) == 1:
+        return seats
+    slots = [position for position in seating.order for _ in range(seating.workers(position))]
+    return search(seating, slots, place[0]) or _seat_within(seating, place, seating.order[::-1])
+
+
+def _seat_within(seating: Seating, place: Place, order: Sequence[int]) -> list[Seat] | None:
+    """Every role in this place, in this order, or nobody."""
     mark, seats = seating.world.ledger.mark(), list[Seat]()
-    for position in seating.order:
+    for position in order:
         found = _seat_role(seating, position, place, seats)
         if found is None:
             break
         seats += found
     else:
-        if _keeps_slices(seating, seats):
+        if seating.keeps_slices(seats):
             return seats
     seating.world.ledger.rollback(mark)
     seating.leave()
     return None
-
-
-def _keeps_slices(seating: Seating, seats: Sequence[Seat]) -> bool:
-    """Slices are runs of ranks, and ranks run on from role to role: with several roles, a run may have been torn apart."""
-    wanted, ranked = seating.shape.topology.slice, seating.shape.ranked_roles
-    if wanted is None or seating.slice_level == CLUSTER or len(ranked) == 1:
-        return True
-    rows: list[int] = []
-    for position in ranked:
-        mine = [seat.row for seat in seats if seat.position == position]
-        rows += [mine[number] for number in ring_order(seating.layout, np.array(mine)).tolist()]
-    domain = seating.layout.domain_of[seating.slice_level][rows].tolist()
-    return all(len(set(domain[first : first + wanted.workers])) == 1 for first in range(0, len(rows), wanted.workers))
 
 
 def _seat_role(seating: Seating, position: int, place: Place, seats: Sequence[Seat]) -> list[Seat] | None:
@@ -131,27 +146,13 @@ def _nearest(seating: Seating, supply: Supply, place: Place, seats: Sequence[Sea
 
 
 def _used_places(seating: Seating, supply: Supply, place: Place, seats: Sequence[Seat]) -> Iterator[Place]:
-    """For a later role: hosts of the role it wants to be near, then the domains in use, innermost first."""
-    (rows, level), layout, near = place, seating.layout, supply.view.ask.role.near
-    friends = [seat.row for seat in seats if not near or seating.asks[seat.position].role.name == near]
-    if not friends:
-        return
-    if near:
-        yield np.array(sorted(set(friends))), layout.host_level - 1
-    for inner in range(layout.host_level - 1, level, -1):
+    """For a later role: hosts of the roles it is to be near, then the domains in use, innermost first."""
+    (rows, level), layout = place, seating.layout
+    beside = seating.wanted_beside(supply.view.ask.role, seats)
+    friends = beside or [seat.row for seat in seats]
+    if beside:
+        yield np.array(sorted(set(beside))), layout.host_level - 1
+    for inner in range(layout.host_level - 1, level, -1) if friends else ():
         domain = layout.domain_of[inner]
         if layout.domain_count[inner] and (domain[friends] >= 0).all():
             yield rows[np.isin(domain[rows], domain[friends])], level
-
-
-def _search(seating: Seating) -> list[Seat] | None:
-    """Last resort for gangs of several roles: worker by worker, every choice, within one domain if one is required."""
-    if seating.slice_level != CLUSTER:
-        return None
-    slots = [position for position in seating.order for _ in range(seating.workers(position))]
-    level = required_level(seating.shape, seating.layout.levels)
-    for domain in range(1 if level == CLUSTER else seating.layout.domain_count[level]):
-        found = search(seating, slots, seating.layout.domain_rows(level, domain))
-        if found is not None:
-            return found
-    return None

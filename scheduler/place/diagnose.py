@@ -73,10 +73,18 @@ def _missing_parts(world: World, asks: Sequence[Ask]) -> tuple[int, int]:
         model = ask.model
         if model is None:
             continue
-        rows |= world.fixed_mask(ask)
+        rows |= _could_take(world, ask)
         wanted += gpu_parts(world.layout, ask.role, model) * ask.role.workers
     free = _free_parts(world, asks[0], rows)
     return wanted - free, free
+
+
+def _could_take(world: World, ask: Ask) -> BoolArray:
+    """Nodes open to the role, whatever domain they stand in: what is free is counted with topology left aside."""
+    topology = ask.shape.topology
+    if not topology.level and topology.slice is None:
+        return world.fixed_mask(ask)
+    return world.mask_of(ask, Cause.LEVEL)
 
 
 def _free_parts(world: World, ask: Ask, mask: BoolArray) -> int:
@@ -129,7 +137,7 @@ def _free_amount(world: World, candidate: Candidate, models: Models, what: str) 
     rows = np.zeros(len(world.layout.nodes), dtype=np.bool_)
     for ask in world.asks(candidate.shape, models, candidate.avoid):
         if getattr(ask.role, what):
-            rows |= world.fixed_mask(ask)
+            rows |= _could_take(world, ask)
     rows &= world.ledger.used.owner == NOBODY
     return int(np.maximum(getattr(world.ledger.used, what)[rows], 0).sum())
 

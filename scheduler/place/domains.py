@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from scheduler.model.columns import BoolArray, IntArray
+from scheduler.model.jobs import DeviceKind
 from scheduler.model.nodes import Layout
 from scheduler.place.fill import Supply
 from scheduler.place.levels import CLUSTER
@@ -17,27 +18,32 @@ _MOST_TRIES = 32
 """Domains of one level that are offered to a gang of several roles; one role fits the first or none."""
 
 
-def holding_domains(seating: Seating, level: int) -> Iterator[IntArray]:
-    """Node rows of each domain of the level in which every role fits by itself."""
+def holding_domains(seating: Seating, level: int, within: IntArray | None = None) -> Iterator[IntArray]:
+    """Node rows of each domain of the level in which every role fits by itself; `within`: only that part of the cluster."""
     layout, order = seating.layout, seating.order
     supplies = [seating.supply(position, ()) for position in order]
     if level == layout.host_level:
-        yield from _holding_hosts(seating, supplies)
+        yield from _holding_hosts(seating, supplies, within)
         return
+    inside = _Part(layout, level, within)
     sizes = np.array([seating.workers(position) for position in order])
     in_runs = np.array([seating.in_whole_runs(position) for position in order])
-    caps = np.stack([_room_per_domain(layout, supply, supply.room, level) for supply in supplies])
-    coarse = np.stack([_room_per_domain(layout, supply, supply.at(level), level) for supply in supplies])
+    caps = np.stack([inside.room(supply, supply.room) for supply in supplies])
+    coarse = np.stack([inside.room(supply, supply.at(level)) for supply in supplies])
     holds = (caps >= sizes[:, None]).all(axis=0) & (coarse >= in_runs[:, None]).all(axis=0)
+    for free, wanted in _joint_needs(seating):
+        holds &= inside.sums(free) >= wanted
     domains = np.flatnonzero(holds)
     tightest_first = domains[np.lexsort(caps[::-1][:, domains])]
     for domain in tightest_first[: _tries(seating)].tolist():
-        yield layout.domain_rows(level, domain)
+        yield inside.rows(domain)
 
 
-def _holding_hosts(seating: Seating, supplies: Sequence[Supply]) -> Iterator[IntArray]:
+def _holding_hosts(seating: Seating, supplies: Sequence[Supply], within: IntArray | None) -> Iterator[IntArray]:
     sizes = [seating.workers(position) for position in seating.order]
-    holds = _joint_fit(seating)
+    holds = np.ones(len(seating.layout.nodes), dtype=np.bool_) if within is None else _mask(seating.layout, within)
+    for free, wanted in _joint_needs(seating):
+        holds &= free >= wanted
     for supply, size in zip(supplies, sizes, strict=True):
         holds &= supply.room >= size
     rows = np.flatnonzero(holds)
@@ -53,16 +59,48 @@ def _tries(seating: Seating) -> int:
     return 1 if len(seating.asks) == 1 else _MOST_TRIES
 
 
-def _joint_fit(seating: Seating) -> BoolArray:
-    """Nodes whose CPU and memory suffice for all roles together."""
-    used, roles = seating.world.ledger.used, [ask.role for ask in seating.asks]
-    enough: BoolArray = used.cpu >= sum(role.cpu * role.workers for role in roles)
-    return enough & (used.memory >= sum(role.memory * role.workers for role in roles))
+def _joint_needs(seating: Seating) -> Iterator[tuple[IntArray, int]]:
+    """([N] what is free, what all roles together need) of CPU, memory and whole GPUs of each model: necessary, not enough."""
+    if len(seating.asks) == 1:
+        return
+    used, layout = seating.world.ledger.used, seating.layout
+    roles = [ask.role for ask in seating.asks]
+    yield np.maximum(used.cpu, 0), sum(role.cpu * role.workers for role in roles)
+    yield np.maximum(used.memory, 0), sum(role.memory * role.workers for role in roles)
+    for model in {ask.model for ask in seating.asks if ask.role.devices.kind == DeviceKind.WHOLE}:
+        mine = [ask.role for ask in seating.asks if ask.model == model and ask.role.devices.kind == DeviceKind.WHOLE]
+        free = np.bitwise_count(used.free).astype(np.int64)
+        has_model = layout.model_of == layout.models.index(model) if model else False
+        yield np.where(has_model, free, 0), sum(role.devices.count * role.workers for role in mine)
 
 
-def _room_per_domain(layout: Layout, supply: Supply, room: IntArray, level: int) -> IntArray:
-    if level == CLUSTER:
-        return np.array([room.sum()])
-    if room is supply.view.room:
-        return supply.view.room_in(level)
-    return room_per_domain(layout, room, level)[1:]
+class _Part:
+    """The domains of one level, or what lies `within` of them."""
+
+    def __init__(self, layout: Layout, level: int, within: IntArray | None) -> None:
+        self.layout, self.level = layout, level
+        self.mask = None if within is None else _mask(layout, within)
+
+    def room(self, supply: Supply, room: IntArray) -> IntArray:
+        """Workers per domain."""
+        if room is supply.view.room and self.mask is None and self.level != CLUSTER:
+            return supply.view.room_in(self.level)
+        return self.sums(room)
+
+    def sums(self, amount: IntArray) -> IntArray:
+        """Sums of amounts per node."""
+        inside = amount if self.mask is None else np.where(self.mask, amount, 0)
+        return (
+            np.array([inside.sum()]) if self.level == CLUSTER else room_per_domain(self.layout, inside, self.level)[1:]
+        )
+
+    def rows(self, domain: int) -> IntArray:
+        """Its nodes."""
+        rows = self.layout.domain_rows(self.level, domain)
+        return rows if self.mask is None else rows[self.mask[rows]]
+
+
+def _mask(layout: Layout, rows: IntArray) -> BoolArray:
+    mask = np.zeros(len(layout.nodes), dtype=np.bool_)
+    mask[rows] = True
+    return mask

@@ -13,7 +13,7 @@ from scheduler.model.plan import WorkerPlacement
 from scheduler.model.policy import PlacementPolicy
 from scheduler.place.arrange import arrange
 from scheduler.place.ranks import ring_order
-from scheduler.place.seating import Seat
+from scheduler.place.seating import Seat, in_rank_order
 from scheduler.place.view import NOWHERE
 from scheduler.world import World
 
@@ -61,9 +61,8 @@ def _numbered(world: World, shape: JobShape, seats: Sequence[Seat]) -> list[Work
     rank = 0
     for position in range(len(shape.roles)):
         mine = [seat for seat in seats if seat.position == position]
-        tail = next((number for number, seat in enumerate(mine) if seat.is_tail), None)
         has_rank = position in shape.ranked_roles
-        for index, number in enumerate(in_ring_order(world, [seat.row for seat in mine], tail)):
+        for index, number in enumerate(in_rank_order(world.layout, mine)):
             own_rank = rank + index if has_rank else -1
             placed.append(placement_of(world, shape, mine[number], index=index, rank=own_rank))
         rank += len(mine) if has_rank else 0
@@ -87,9 +86,9 @@ def placement_of(world: World, shape: JobShape, seat: Seat, *, index: int, rank:
     )
 
 
-def in_ring_order(world: World, rows: Sequence[int], tail: int | None = None) -> Sequence[int]:
+def in_ring_order(world: World, rows: Sequence[int]) -> Sequence[int]:
     """Positions of workers on these node rows in rank order."""
     if len(rows) < 2:
         return range(len(rows))
-    order: list[int] = ring_order(world.layout, np.array(rows), tail=tail).tolist()
+    order: list[int] = ring_order(world.layout, np.array(rows)).tolist()
     return order

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from scheduler.model.jobs import JobShape, Want
+from scheduler.model.nodes import Layout
 
 CLUSTER = -1
 """The level outside all others: one domain that holds every node."""
@@ -18,6 +19,17 @@ def levels_to_try(shape: JobShape, levels: Sequence[str], counts: Sequence[int])
     wanted = shape.topology.level
     start = levels.index(wanted) if wanted in levels else len(levels) - 1
     return [level for level in range(start, CLUSTER, -1) if counts[level]] + [CLUSTER]
+
+
+def names_wider_level(shape: JobShape, levels: Sequence[str]) -> bool:
+    """Whether a level outside host is asked for: then even a single worker goes to its tightest domain."""
+    return shape.topology.level in levels[:-1]
+
+
+def next_inward(layout: Layout, level: int) -> int:
+    """Position of the next level inside this one that has any domains; itself for host."""
+    inner = range(level + 1, layout.host_level + 1)
+    return next((position for position in inner if layout.domain_count[position]), level)
 
 
 def required_level(shape: JobShape, levels: Sequence[str]) -> int:

@@ -1,4 +1,4 @@
-"""Exhaustive seating of small gangs of several roles, within a budget: a gang is refused only when no choice serves."""
+"""Exhaustive seating of small gangs of several roles, within a budget: a place is given up only when no choice serves."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ def search(seating: Seating, slots: Sequence[int], rows: IntArray) -> list[Seat]
     """Depth first over `slots` (one role position per worker). Nodes in the same state count once per step."""
     if len(slots) > _MOST_WORKERS:
         return None
-    ledger, entered, steps = seating.world.ledger, seating.world.entered, _MOST_STEPS
+    ledger, entered = seating.world.ledger, seating.world.entered
+    steps = min(_MOST_STEPS, seating.steps_left)
+    seating.steps_left -= steps
 
     def descend(at: int, seats: list[Seat]) -> list[Seat] | None:
         nonlocal steps
         if at == len(slots):
-            return seats
+            return seats if seating.keeps_slices(seats) else None
         for row in _choices(seating, seating.supply(slots[at], seats), rows):
             steps -= 1
             if steps < 0:
@@ -38,7 +40,9 @@ def search(seating: Seating, slots: Sequence[int], rows: IntArray) -> list[Seat]
             del entered[was_in:]
         return None
 
-    return descend(0, [])
+    found = descend(0, [])
+    seating.steps_left += max(steps, 0)
+    return found
 
 
 def _choices(seating: Seating, supply: Supply, rows: IntArray) -> list[int]:

@@ -8,14 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from scheduler.framework import Ask, Candidate
-from scheduler.model.jobs import DeviceKind
+from scheduler.model.jobs import DeviceKind, Role
+from scheduler.model.nodes import Layout
 from scheduler.model.occupancy import NOBODY
 from scheduler.place.devices import rule_of
 from scheduler.place.fill import Parts, Supply, cut_to_slices
-from scheduler.place.levels import slice_level
+from scheduler.place.levels import CLUSTER, slice_level
+from scheduler.place.ranks import ring_order
 from scheduler.reserve.ledger import Pick
 from scheduler.reserve.quota import largest_first
 from scheduler.world import World
+
+_MOST_STEPS = 4_000
 
 
 class Seat(NamedTuple):
@@ -38,6 +42,8 @@ class Seating:
         self.order = largest_first(self.shape)
         """Positions of the roles in the order in which they are seated."""
         self.slice_level = slice_level(self.shape, self.layout.levels)
+        self.steps_left = _MOST_STEPS
+        """What all searches for this gang may still try (`place/search.py`)."""
 
     def workers(self, position: int) -> int:
         return self.asks[position].role.workers
@@ -72,6 +78,23 @@ class Seating:
             (r.name == one and r.apart == other) or (r.name == other and r.apart == one) for r in self.shape.roles
         )
 
+    def wanted_beside(self, role: Role, seats: Sequence[Seat]) -> list[int]:
+        """Rows of the workers seated already that this role is to be near, whichever of the two roles says so."""
+        others = [(seat.row, self.asks[seat.position].role) for seat in seats]
+        return [row for row, other in others if role.near == other.name or other.near == role.name]
+
+    def keeps_slices(self, seats: Sequence[Seat]) -> bool:
+        """Slices are runs of ranks, and ranks run on from role to role: a run may have been torn apart between two roles."""
+        wanted = self.shape.topology.slice
+        if wanted is None or self.slice_level == CLUSTER:
+            return True
+        rows: list[int] = []
+        for position in self.shape.ranked_roles:
+            mine = [seat for seat in seats if seat.position == position]
+            rows += [mine[number].row for number in in_rank_order(self.layout, mine)]
+        domain = self.layout.domain_of[self.slice_level][rows].tolist()
+        return all(len(set(domain[at : at + wanted.workers])) == 1 for at in range(0, len(rows), wanted.workers))
+
     def book(
         self, position: int, parts: Parts, beside: Sequence[Seat] = (), *, is_tail: bool = False
     ) -> list[Seat] | None:
@@ -96,6 +119,15 @@ class Seating:
         if self.world.entered:
             self.world.ledger.touched += self.world.entered
             self.world.entered = []
+
+
+def in_rank_order(layout: Layout, seats: Sequence[Seat]) -> list[int]:
+    """Positions of one role's seats in the order of their ranks; the last, incomplete slice comes last."""
+    if len(seats) < 2:
+        return list(range(len(seats)))
+    tail = next((number for number, seat in enumerate(seats) if seat.is_tail), None)
+    order: list[int] = ring_order(layout, np.array([seat.row for seat in seats]), tail=tail).tolist()
+    return order
 
 
 def gpus_on(row: int, seats: Sequence[Seat]) -> int:

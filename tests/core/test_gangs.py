@@ -1,5 +1,7 @@
 """Gangs of several roles: together, near and apart, and refused only when no choice serves."""
 
+import pytest
+
 from tests.core.stories import tell
 
 
@@ -84,3 +86,60 @@ jobs:
     assert story.nodes("mine") == ["n0", "n0"]
     assert story.nodes("other") == ["n1"]
     assert story.reason("late") == "Fragmented"
+
+
+TIGHT_RACK = """
+cluster:
+  levels: [rack]
+  nodes:
+    - {name: a, shape: l40s-pcie4, rack: r0, cpus: 40, others: {gpus: [0, 1]}}
+    - {name: b, shape: l40s-pcie4, rack: r0, cpus: 10}
+    - {name: "c[0-1]", shape: cpu-only, rack: r1, cpus: 40}
+"""
+
+
+@pytest.mark.parametrize("topology", ["{}", "{required: rack}", "{preferred: rack}"])
+def test_the_next_choice_is_tried_within_a_rack_before_the_gang_leaves_it(topology: str) -> None:
+    roles = "[{name: big, gpus: 2, cpus: 8}, {name: helper, cpus: 36}]"
+    story = tell(f"{TIGHT_RACK}\njobs: [{{name: j, queue: q, topology: {topology}, roles: {roles}}}]")
+    assert story.nodes("j") == ["b", "a"]
+
+
+def test_a_gang_too_large_to_search_seats_its_small_role_first_if_it_must() -> None:
+    story = tell("""
+cluster:
+  nodes:
+    - {name: a, shape: l40s-pcie4, cpus: 40}
+    - {name: "b[0-11]", shape: l40s-pcie4, cpus: 10, others: {gpus: [0]}}
+jobs: [{name: j, queue: q, roles: [{name: w, workers: 36, gpus: 1, cpus: 2}, {name: helper, cpus: 36}]}]
+""")
+    assert story.nodes("j")[-1] == "a"
+
+
+@pytest.mark.parametrize("want", ["required", "preferred"])
+def test_all_roles_descend_together_into_the_rack_that_holds_them_all(want: str) -> None:
+    # The two large workers alone would fit rack r0 more tightly.
+    story = tell(f"""
+cluster:
+  levels: [block, rack]
+  nodes:
+    - {{name: "a[0-1]", shape: dgx-h100, block: b0, rack: r0}}
+    - {{name: "b[0-2]", shape: dgx-h100, block: b0, rack: r1}}
+jobs:
+  - name: j
+    queue: q
+    topology: {{{want}: block}}
+    roles: [{{name: large, workers: 2, gpus: 8}}, {{name: small, gpus: 4}}]
+""")
+    assert sorted(story.nodes("j")) == ["b0", "b1", "b2"]
+
+
+def test_near_holds_whichever_of_the_two_roles_says_it() -> None:
+    story = tell("""
+cluster: {nodes: [{name: c, shape: cpu-only}, {name: "g[0-1]", shape: dgx-h100}]}
+jobs:
+  - name: j
+    queue: q
+    roles: [{name: launcher, cpus: 4}, {name: worker, workers: 2, gpus: 8, near: launcher}]
+""")
+    assert sorted(set(story.nodes("j"))) == ["g0", "g1"]

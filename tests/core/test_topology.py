@@ -157,3 +157,34 @@ jobs:
     topology: {slice: {workers: 4, required: rack}}
 """)
     assert sorted(story.nodes("g")) == ["n0", "n1"]
+
+
+@pytest.mark.parametrize("want", ["required", "preferred"])
+def test_a_single_worker_that_names_a_level_goes_to_its_tightest_domain_too(want: str) -> None:
+    story = tell(f"""
+cluster:
+  levels: [rack]
+  nodes:
+    - {{name: a0, shape: dgx-h100, rack: r0, others: {{gpus: [0, 1, 2, 3, 4, 5]}}}}
+    - {{name: a1, shape: dgx-h100, rack: r0}}
+    - {{name: b0, shape: dgx-h100, rack: r1, others: {{gpus: [0, 1, 2, 3]}}}}
+jobs:
+  - {{name: named, queue: q, gpus: 2, topology: {{{want}: rack}}}}
+  - {{name: plain, queue: q, gpus: 2, submitted: 1}}
+""")
+    assert (story.nodes("named"), story.nodes("plain")) == (["b0"], ["a0"])
+
+
+@pytest.mark.parametrize("level", ["rack", "nvlink_domain"])
+def test_what_is_free_outside_any_domain_counts_as_free_in_all(level: str) -> None:
+    story = tell(f"""
+cluster:
+  levels: [rack]
+  nodes:
+    - {{name: "a[0-3]", shape: gb200-tray}}
+    - {{name: "b[0-2]", shape: gb200-tray, rack: r, nvlink_domain: d}}
+jobs:
+  - {{name: first, queue: q, gpus: 4, topology: {{required: {level}}}}}
+  - {{name: wide, queue: q, workers: 3, gpus: 4, topology: {{required: {level}}}, submitted: 1}}
+""")
+    assert story.reason("wide") == "TopologyUnsatisfied"
