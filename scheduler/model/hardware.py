@@ -31,9 +31,9 @@ class GpuModel:
     precisions: tuple[str, ...] = ()
 
     @property
-    def capability(self) -> tuple[int, int, str]:
-        """Sort key, least capable first: compute capability, memory, then the name only to make it total."""
-        return self.compute_capability, self.memory, self.name
+    def capability(self) -> tuple[int, int]:
+        """Sort key, least capable first: compute capability, then memory. Equals stay in order of registration."""
+        return self.compute_capability, self.memory
 
 
 @dataclass(frozen=True, slots=True)

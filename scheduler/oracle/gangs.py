@@ -22,14 +22,15 @@ def size_order(job: JobShape) -> list[Role]:
 
 
 def model_orders(role: Role, world: OracleWorld) -> list[GpuModel | None]:
-    """Models a role may use, in the order they are tried: as named, else least capable first."""
+    """Models a role may use, in the order they are tried: as named, else least capable first, equals as registered."""
     if role.devices.kind == DeviceKind.NONE:
         return [None]
-    found = {node.shape.model for node in world.nodes if node.shape.model and matches_needs(role, node.shape.model)}
+    models = [node.shape.model for node in sorted(world.nodes, key=lambda node: node.order)]
+    found = dict.fromkeys(model for model in models if model and matches_needs(role, model))
 
     def rank(model: GpuModel) -> tuple[object, ...]:
         named_at = next((i for i, want in enumerate(role.gpu.models) if named(want, model.name)), 0)
-        return named_at, model.compute_capability, model.memory, model.name
+        return named_at, model.compute_capability, model.memory
 
     return [*sorted(found, key=rank)]
 

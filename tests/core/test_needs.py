@@ -42,6 +42,16 @@ jobs:
     assert (story.reason("plain"), story.reason("nvidia")) == ("NoMatchingNodes", "NoMatchingNodes")
 
 
+@pytest.mark.parametrize("first", ["a100-two-islands", "a100-pcie-bridged"])
+def test_of_equally_capable_models_the_one_registered_first_is_tried_first(first: str) -> None:
+    other = {"a100-two-islands": "a100-pcie-bridged"}.get(first, "a100-two-islands")
+    story = tell(f"""
+cluster: {{nodes: [{{name: a, shape: {first}}}, {{name: b, shape: {other}, others: {{gpus: [0]}}}}]}}
+jobs: [{{name: one, queue: q, gpus: 1}}]
+""")
+    assert story.nodes("one") == ["a"]
+
+
 def test_a_gang_has_one_model_per_role() -> None:
     story = tell("""
 cluster: {nodes: [{name: v, shape: dgx1-v100, others: {gpus: [0, 1, 2, 3]}}, {name: h, shape: dgx-h100}]}
