@@ -56,6 +56,8 @@ def test_a_gang_runs_to_its_end(world: World, nodes: list[Node], gateway: Gatewa
     job = reaches(placement, JobState.RUNNING)
     held = {gpu["index"] for gpu in faults.devices()["node-00000"] if gpu["holders"]}
     assert held == {0, 1, 2, 3}
+    told = placement.attempt.workers.order_by("index").values_list("pod_name", flat=True)
+    assert list(told) == [member.pod_name for member in load_gang(placement.attempt_id).members]
     reaches(placement, JobState.SUCCEEDED)
     assert not DeviceHold.objects.filter(state=HoldState.HELD).exists()
     placement.refresh_from_db()

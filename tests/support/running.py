@@ -13,6 +13,7 @@ from typing import Any
 from muster.clusters.models import Gpu, Node
 from muster.common import clock
 from muster.placements.actions import (
+    PodMade,
     WorkerSeen,
     claim_intents,
     finish_intent,
@@ -61,7 +62,8 @@ def bind(attempt: Attempt) -> None:
     """Create and bind all pods, as the executor does when nothing goes wrong."""
     placement = claim(attempt.job.cluster_id)
     assert placement.attempt_id == attempt.pk
-    record_created(placement, {worker.pk: uid_of(worker) for worker in attempt.workers.all()})
+    made = {worker.pk: PodMade(f"pod-{worker.pk}", uid_of(worker)) for worker in attempt.workers.all()}
+    record_created(placement, made)
     record_bound(placement)
     finish_intent(placement)
     attempt.refresh_from_db()

@@ -89,7 +89,10 @@ class PlacementRun:
             made = all_of(lambda member: create(self.gateway, PODS, pod(gang, member, owners)), chunk)
             found = {member.worker_id: body for member, body in zip(chunk, made, strict=True)}
             self.pods |= found
-            actions.record_created(self.placement, {key: body["metadata"]["uid"] for key, body in found.items()})
+            metas = {key: body["metadata"] for key, body in found.items()}
+            actions.record_created(
+                self.placement, {key: actions.PodMade(meta["name"], meta["uid"]) for key, meta in metas.items()}
+            )
 
     def _create_owner(self, gang: Gang) -> Json:
         """The Service; a tenant's first one makes its namespace."""

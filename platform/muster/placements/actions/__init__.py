@@ -16,7 +16,7 @@ from muster.placements.actions.intents import (
 from muster.placements.actions.leases import LeaseLost
 from muster.placements.actions.observing import attempts_without_pods, live_attempt_ids, observe_workers, record_orphans
 from muster.placements.actions.progress import record_bound, record_created, refuse_placement, store_log
-from muster.placements.actions.seen import OrphanSeen, WorkerSeen
+from muster.placements.actions.seen import OrphanSeen, PodMade, WorkerSeen
 from muster.placements.actions.settling import settle, settle_live
 from muster.placements.actions.stopping import (
     cancel_job,
@@ -31,6 +31,7 @@ from muster.placements.actions.stopping import (
 __all__ = [
     "LeaseLost",
     "OrphanSeen",
+    "PodMade",
     "WorkerSeen",
     "attempts_without_pods",
     "cancel_job",

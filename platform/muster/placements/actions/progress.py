@@ -12,6 +12,7 @@ from muster.common.choices import EventKind
 from muster.common.events import job_topic, record_event
 from muster.placements.actions.ending import avoid_nodes, end_attempt, lock_attempt
 from muster.placements.actions.leases import check_lease
+from muster.placements.actions.seen import PodMade
 from muster.placements.models import Placement
 from muster.workloads.choices import AttemptState, Cause
 from muster.workloads.models import StoredLog, Worker
@@ -21,17 +22,17 @@ LAST_LINES_BYTES = 16_384
 
 
 @transaction.atomic
-def record_created(placement: Placement, uids: Mapping[int, str]) -> None:
-    """Note the uid of each pod accepted (worker pk → uid); once all have one the attempt is binding.
+def record_created(placement: Placement, made: Mapping[int, PodMade]) -> None:
+    """Note name and uid of each pod accepted, by its worker's pk; once all workers have one the attempt is binding.
 
     Raises LeaseLost when another process has the placement by now.
     """
     attempt = lock_attempt(placement.attempt_id)
     check_lease(placement)
-    workers = list(placement.workers.filter(pk__in=uids).order_by("pk"))
+    workers = list(placement.workers.filter(pk__in=made).order_by("pk"))
     for worker in workers:
-        worker.pod_uid = uids[worker.pk]
-    update_rows(workers, ["pod_uid"])
+        worker.pod_name, worker.pod_uid = made[worker.pk].name, made[worker.pk].uid
+    update_rows(workers, ["pod_name", "pod_uid"])
     if attempt.state == AttemptState.CREATING and not placement.workers.filter(pod_uid="").exists():
         move(attempt, AttemptState.BINDING, Cause.OBSERVED)
 

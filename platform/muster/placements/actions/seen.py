@@ -1,4 +1,4 @@
-"""What the informer hands over: values, so that kube knows no columns and placements no manifests."""
+"""What informer and executor hand over: values, so that kube knows no columns and placements no manifests."""
 
 from __future__ import annotations
 
@@ -26,6 +26,14 @@ class WorkerSeen:
     started_at: dt.datetime | None = None
     ended_at: dt.datetime | None = None
     gpus: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodMade:
+    """A pod of ours as the API server accepted it."""
+
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True)
