@@ -12,10 +12,15 @@ export function unpack(colour: Packed): [number, number, number] {
 
 /** `part` of `over` upon `under`, 0 to 1. */
 export function mix(under: Packed, over: Packed, part: number): Packed {
-  const [r1, g1, b1] = unpack(under);
-  const [r2, g2, b2] = unpack(over);
-  const at = (a: number, b: number) => Math.round(a + (b - a) * part);
-  return pack(at(r1, r2), at(g1, g2), at(b1, b2));
+  // Channel by channel, without arrays: a frame of 80,000 devices mixes as many colours.
+  const r = under & 255;
+  const g = (under >>> 8) & 255;
+  const b = (under >>> 16) & 255;
+  return pack(
+    Math.round(r + ((over & 255) - r) * part),
+    Math.round(g + (((over >>> 8) & 255) - g) * part),
+    Math.round(b + (((over >>> 16) & 255) - b) * part),
+  );
 }
 
 /** The same hue with half its chroma: batch jobs beside training. */

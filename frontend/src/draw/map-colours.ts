@@ -33,8 +33,13 @@ const STATE_WORDS: Record<Glyph, string> = {
   [Glyph.UNKNOWN]: "unknown",
 };
 
-function stateColour(palette: Palette, glyph: Glyph): Packed {
-  const colours: Record<Glyph, Packed> = {
+const GLYPH_KEYS = Object.fromEntries(Object.values(Glyph).map((glyph) => [glyph, `glyph-${glyph}`])) as Record<
+  Glyph,
+  string
+>;
+
+function stateColours(palette: Palette): Record<Glyph, Packed> {
+  return {
     [Glyph.FREE]: palette.free,
     [Glyph.USED]: palette.running,
     [Glyph.SHARED]: palette.starting,
@@ -43,7 +48,6 @@ function stateColour(palette: Palette, glyph: Glyph): Packed {
     [Glyph.BAD]: palette.bad,
     [Glyph.UNKNOWN]: palette.faint,
   };
-  return colours[glyph];
 }
 
 function healthEntry(model: MapModel, device: number, palette: Palette): [string, Packed, Glyph] {
@@ -99,36 +103,54 @@ class Owners {
   }
 }
 
+/** Legend entries by key, each made once; devices only count. */
+class Legend {
+  readonly entries: LegendEntry[] = [];
+  private readonly index = new Map<string, number>();
+
+  /** Where the entry of this key is; made where there was none. */
+  at(key: string, label: string, colour: Packed, glyph: Glyph): number {
+    const known = this.index.get(key);
+    if (known !== undefined) return known;
+    const made = this.entries.push({ key, label, count: 0, colour, glyph }) - 1;
+    this.index.set(key, made);
+    return made;
+  }
+}
+
 export function colourMap(model: MapModel, by: Colouring, names: Names, palette: Palette): Coloured {
   const devices = model.node.length;
   const fill = new Uint32Array(devices);
   const entry = new Int32Array(devices);
-  const legend: LegendEntry[] = [];
-  const index = new Map<string, number>();
+  const legend = new Legend();
   const owners = new Owners(model, names, palette);
-  const put = (device: number, key: string, label: string, colour: Packed, glyph: Glyph) => {
-    let at = index.get(key);
-    if (at === undefined) {
-      at = legend.push({ key, label, count: 0, colour, glyph }) - 1;
-      index.set(key, at);
-    }
-    (legend[at] as LegendEntry).count++;
-    entry[device] = at;
-    fill[device] = model.batch[device] ? mute(colour) : colour;
-  };
-  for (let device = 0; device < devices; device++) {
+  const states = stateColours(palette);
+  // Words are looked up once per owner, not once per device: there are 80,000 of those.
+  const byOwner = new Map<number, number>();
+  const place = (device: number): number => {
     const glyph = model.glyph[device] as Glyph;
     if (by === "health") {
       const [label, colour, shown] = healthEntry(model, device, palette);
-      put(device, label, label, colour, shown);
-    } else if (by === "state" || !isOwned(glyph)) {
-      put(device, `glyph-${glyph}`, STATE_WORDS[glyph], stateColour(palette, glyph), glyph);
-    } else {
-      const [key, label, colour] = owners.of(by, device);
-      put(device, key, label, colour, Glyph.USED);
+      return legend.at(label, label, colour, shown);
     }
+    if (by === "state" || !isOwned(glyph))
+      return legend.at(GLYPH_KEYS[glyph], STATE_WORDS[glyph], states[glyph], glyph);
+    const id = model[by][device] ?? NOBODY;
+    const known = byOwner.get(id);
+    if (known !== undefined) return known;
+    const [key, label, colour] = owners.of(by, device);
+    const made = legend.at(key, label, colour, Glyph.USED);
+    byOwner.set(id, made);
+    return made;
+  };
+  for (let device = 0; device < devices; device++) {
+    const at = place(device);
+    const found = legend.entries[at] as LegendEntry;
+    found.count++;
+    entry[device] = at;
+    fill[device] = model.batch[device] ? mute(found.colour) : found.colour;
   }
-  return { fill, entry, legend };
+  return { fill, entry, legend: legend.entries };
 }
 
 /** The legend in the order it is shown: the largest owners first, what nobody has last. */

@@ -92,9 +92,8 @@ type Painter = (
 ) => void;
 
 const PAINTERS: Record<Glyph, Painter> = {
-  [Glyph.FREE]: (view, box, colour, { ground, line }) => {
-    if (box.h < 5 * line) fillRect(view, box, mix(ground, colour, 0.5));
-    else strokeRect(view, box, colour, line);
+  [Glyph.FREE]: (view, box, colour, { line }) => {
+    strokeRect(view, box, colour, line);
   },
   [Glyph.USED]: (view, box, colour) => fillRect(view, box, colour),
   [Glyph.OTHER]: (view, box, colour) => fillRect(view, box, colour),
@@ -102,10 +101,9 @@ const PAINTERS: Record<Glyph, Painter> = {
     const height = Math.round(box.h * Math.max(SHARE_FLOOR, share));
     fillRect(view, box, mix(ground, colour, 0.22));
     fillRect(view, { x: box.x, y: box.y + box.h - height, w: box.w, h: height }, colour);
-    if (box.h >= 5 * line) strokeRect(view, box, colour, line);
+    strokeRect(view, box, colour, line);
   },
-  [Glyph.NOMINATED]: (view, box, colour, { ground, line }) => {
-    if (box.h < 5 * line) return fillRect(view, box, mix(ground, colour, 0.55));
+  [Glyph.NOMINATED]: (view, box, colour, { line }) => {
     perPixel(view, box, (dx, dy) =>
       isEdge(dx, dy, box, line) && Math.floor((dx + dy) / (2 * line)) % 2 === 0 ? colour : null,
     );
@@ -117,8 +115,7 @@ const PAINTERS: Record<Glyph, Painter> = {
       return (dx + dy) % (3 * line) < line ? faint : null;
     });
   },
-  [Glyph.UNKNOWN]: (view, box, colour, { ground, line }) => {
-    if (box.h < 5 * line) return fillRect(view, box, mix(ground, colour, 0.35));
+  [Glyph.UNKNOWN]: (view, box, colour, { line }) => {
     perPixel(view, box, (dx, dy) => {
       const dotted = (Math.floor(dx / line) + Math.floor(dy / line)) % 3 === 0;
       return isEdge(dx, dy, box, line) && dotted ? colour : null;
@@ -149,6 +146,36 @@ function isContinued(scene: Scene, device: number): boolean {
     model.group[device] === model.group[device + 1] &&
     coloured.fill[device] === coloured.fill[device + 1]
   );
+}
+
+/** How much of its colour a device has that is too small for an outline; red stays red. */
+const TINY_PARTS: Record<Glyph, number> = {
+  [Glyph.FREE]: 0.5,
+  [Glyph.USED]: 1,
+  [Glyph.SHARED]: 0.75,
+  [Glyph.NOMINATED]: 0.55,
+  [Glyph.OTHER]: 1,
+  [Glyph.BAD]: 1,
+  [Glyph.UNKNOWN]: 0.35,
+};
+
+/** A strip whose devices are too small for anything but a colour: no allocation, for there are tens of thousands. */
+function paintTinyStrip(view: View, scene: Scene, slot: number): void {
+  const { model, layout, palette, coloured } = scene;
+  const { pixels, scale, width } = view;
+  const isCordoned = model.nodes[slot]?.cordoned ?? false;
+  const size = Math.round(layout.cell * scale);
+  for (let device = model.first[slot] ?? 0; device < (model.first[slot + 1] ?? 0); device++) {
+    const left = Math.round(((layout.deviceX[device] ?? 0) - view.left) * scale);
+    const top = Math.round(((layout.deviceY[device] ?? 0) - view.top) * scale);
+    const part = (TINY_PARTS[shownGlyph(scene, device)] ?? 1) * brightness(scene, device, isCordoned);
+    const full = coloured.fill[device] ?? 0;
+    const colour = part === 1 ? full : mix(palette.surface, full, part);
+    const right = Math.min(width, left + size);
+    const bottom = Math.min(view.height, top + size);
+    for (let y = Math.max(0, top); y < bottom; y++)
+      for (let at = y * width + Math.max(0, left); at < y * width + right; at++) pixels[at] = colour;
+  }
 }
 
 function paintStrip(view: View, scene: Scene, slot: number): void {
@@ -198,6 +225,7 @@ function paintNodeFrame(view: View, scene: Scene, slot: number): void {
 }
 
 const FRAMED_FROM = 9;
+const OUTLINED_FROM = 5;
 
 /** Paints all nodes that the view shows. */
 export function paintMap(view: View, scene: Scene): void {
@@ -210,7 +238,8 @@ export function paintMap(view: View, scene: Scene): void {
     const x = layout.nodeX[slot] ?? 0;
     if (y > bottom || y + (layout.nodeH[slot] ?? 0) < view.top || x > right) continue;
     if (layout.cell >= FRAMED_FROM) paintNodeFrame(view, scene, slot);
-    paintStrip(view, scene, slot);
+    if (layout.cell < OUTLINED_FROM) paintTinyStrip(view, scene, slot);
+    else paintStrip(view, scene, slot);
   }
 }
 
