@@ -16,7 +16,7 @@ from scheduler.model.occupancy import NOBODY
 from scheduler.place.devices import rule_of
 from scheduler.place.domains import holding_domains
 from scheduler.place.fill import Supply, fill
-from scheduler.place.levels import levels_to_try, names_wider_level, next_inward
+from scheduler.place.levels import levels_inside, levels_to_try, names_wider_level
 from scheduler.place.search import search
 from scheduler.place.seating import Seat, Seating
 from scheduler.place.view import NOWHERE
@@ -69,11 +69,11 @@ def _seat_inward(seating: Seating, place: Place) -> list[Seat] | None:
     """In one subdomain if one holds all roles, else in the place as a whole. A single role is divided so by `fill`."""
     if len(seating.asks) > 1:
         rows, level = place
-        inner = next_inward(seating.layout, level)
-        for inside in holding_domains(seating, inner, rows) if inner > level else ():
-            seats = _seat_inward(seating, (inside, inner))
-            if seats is not None:
-                return seats
+        for inner in levels_inside(seating.layout, level):
+            for inside in holding_domains(seating, inner, rows):
+                seats = _seat_inward(seating, (inside, inner))
+                if seats is not None:
+                    return seats
     return _seat_in(seating, place)
 
 

@@ -26,10 +26,9 @@ def names_wider_level(shape: JobShape, levels: Sequence[str]) -> bool:
     return shape.topology.level in levels[:-1]
 
 
-def next_inward(layout: Layout, level: int) -> int:
-    """Position of the next level inside this one that has any domains; itself for host."""
-    inner = range(level + 1, layout.host_level + 1)
-    return next((position for position in inner if layout.domain_count[position]), level)
+def levels_inside(layout: Layout, level: int) -> list[int]:
+    """Positions of the levels inside this one that have any domains, outermost first."""
+    return [inner for inner in range(level + 1, len(layout.levels)) if layout.domain_count[inner]]
 
 
 def required_level(shape: JobShape, levels: Sequence[str]) -> int:
