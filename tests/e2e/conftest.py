@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.e2e.platform import Demo, demo, launch
 
-EXPECTED = ("WebSocket connection", "Failed to load resource", "net::ERR", "Applying inline style")
+EXPECTED = ("WebSocket connection", "Failed to load resource", "net::ERR", "Failed to fetch", "Applying inline style")
 """What a browser says of a line cut on purpose, of an address that answers with an error as it should, and of its own
 doing: what is typed over a selection it wraps in styled spans, which the policy strips before the editor draws anew."""
 
