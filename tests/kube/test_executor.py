@@ -12,7 +12,7 @@ from muster.kube.manifests.names import ATTEMPT_LABEL
 from muster.kube.resources import CONFIGMAPS, NAMESPACES, PODS, SERVICES
 from muster.placements.actions import cancel_job, claim_intents
 from muster.placements.choices import HoldState, IntentState
-from muster.placements.models import DeviceHold, Orphan, Placement
+from muster.placements.models import DeviceHold, Orphan, Placement, Stop
 from muster.workloads.choices import JobState
 from muster.workloads.models import Job, Worker
 from tests.support.builders import World
@@ -196,3 +196,32 @@ def test_a_gpu_that_fails_requeues(world: World, nodes: list[Node], faults: Faul
     job = reaches(placement, JobState.QUEUED)
     assert job.own_faults == 0
     assert list(job.avoided.values_list("node__name", flat=True)) == ["node-00001"]
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "outcome", "words"),
+    [
+        ({"checkpoint-seconds": 0.2}, "saved", "The checkpoint was saved"),
+        ({"checkpoint-fails": "no space left on device"}, "failed", "The checkpoint failed: no space left on device"),
+        ({}, "silent", "Nobody said"),
+        ({"checkpoint-seconds": 30}, "silent", "Nobody said"),
+    ],
+    ids=["saved", "failed", "silent", "killed"],
+)
+def test_a_stop_says_how_its_checkpoint_ended(
+    world: World, nodes: list[Node], behaviour: dict[str, object], outcome: str, words: str
+) -> None:
+    checkpoint = {"grace": "1s", "command": ["save"]}
+    placement = start(world, nodes, workers=2, gpus=1, checkpoint=checkpoint, behaviour=behaviour)
+    cancel_job(reaches(placement, JobState.RUNNING), world.member)
+    job = reaches(placement, JobState.CANCELLED)
+    assert Stop.objects.get(attempt=placement.attempt).outcome == outcome
+    assert job.events.get(kind="checkpoint").message.startswith(words)
+
+
+def test_a_stop_without_a_checkpoint_command_says_nothing(world: World, nodes: list[Node]) -> None:
+    placement = start(world, nodes, gpus=1, checkpoint={"grace": "1s"}, behaviour={"checkpoint-seconds": 0.1})
+    cancel_job(reaches(placement, JobState.RUNNING), world.member)
+    job = reaches(placement, JobState.CANCELLED)
+    assert Stop.objects.get(attempt=placement.attempt).outcome == ""
+    assert not job.events.filter(kind="checkpoint").exists()

@@ -48,6 +48,14 @@ class StopCause(TextChoices):
     COMPLETE = "complete", "its ending role has finished"
 
 
+class CheckpointOutcome(TextChoices):
+    """How a stop with a checkpoint ended; silent: nobody said."""
+
+    SAVED = "saved"
+    FAILED = "failed"
+    SILENT = "silent"
+
+
 class NodeVerb(TextChoices):
     """Orders to a node."""
 

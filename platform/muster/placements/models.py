@@ -15,7 +15,15 @@ from django.db.models import Deferrable, Q
 
 from muster.clusters.models import Cluster, Gpu, Nic, Node
 from muster.common.models import BaseModel
-from muster.placements.choices import OPEN_INTENTS, HoldKind, HoldState, IntentState, NodeVerb, StopCause
+from muster.placements.choices import (
+    OPEN_INTENTS,
+    CheckpointOutcome,
+    HoldKind,
+    HoldState,
+    IntentState,
+    NodeVerb,
+    StopCause,
+)
 from muster.quotas.models import Queue
 from muster.workloads.models import Attempt, Job, JobShape, Worker
 
@@ -115,7 +123,12 @@ class Stop(Intent):
     grace_seconds = models.PositiveIntegerField(default=30)
     message = models.TextField(blank=True)
     lost_gpu_seconds = models.BigIntegerField(default=0)
-    outcome = models.CharField(max_length=8, blank=True, help_text="of the checkpoint: saved, failed, silent")
+    outcome = models.CharField(
+        max_length=8,
+        blank=True,
+        choices=CheckpointOutcome.choices,
+        help_text="of the checkpoint; empty: none was asked for",
+    )
 
     class Meta:
         constraints = [

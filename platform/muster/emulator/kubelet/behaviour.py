@@ -19,6 +19,7 @@ class Behaviour:
     exit_reason: str | None = None
     checkpoint_seconds: float = 0.0  # from SIGTERM to its exit
     checkpoint_exit_code: int = SIGTERM_CODE
+    checkpoint_fails: str = ""  # why; empty: it does not
     ignores_sigterm: bool = False
     log_lines: int = 0
     log_interval: float | None = None
@@ -37,6 +38,7 @@ class Behaviour:
             exit_reason=given.get(PREFIX + "exit-reason"),
             checkpoint_seconds=_number(given, "checkpoint-seconds") or 0.0,
             checkpoint_exit_code=int(_number(given, "checkpoint-exit-code") or SIGTERM_CODE),
+            checkpoint_fails=given.get(PREFIX + "checkpoint-fails", ""),
             ignores_sigterm=given.get(PREFIX + "ignore-sigterm") == "true",
             log_lines=int(_number(given, "log-lines") or 0),
             log_interval=_number(given, "log-interval"),

@@ -81,9 +81,17 @@ class SimulatedContainer:
         self.log.append(b"received SIGTERM\n")
         if await happens(order.killed, None if behaviour.ignores_sigterm else behaviour.checkpoint_seconds):
             return Exit.of_code(SIGKILL_CODE)
-        if behaviour.checkpoint_seconds > 0:
-            self.log.append(b"checkpoint saved\n")
-        return Exit.of_code(behaviour.checkpoint_exit_code)
+        said = _said(behaviour)
+        if said:
+            self.log.append(said.encode() + b"\n")
+        # As a program that writes /dev/termination-log.
+        return Exit.of_code(behaviour.checkpoint_exit_code)._replace(message=said)
+
+
+def _said(behaviour: Behaviour) -> str:
+    if behaviour.checkpoint_fails:
+        return f"checkpoint failed: {behaviour.checkpoint_fails}"
+    return "checkpoint saved" if behaviour.checkpoint_seconds > 0 else ""
 
 
 async def happens(event: asyncio.Event, within: float | None) -> bool:

@@ -41,12 +41,23 @@ def observe_workers(cluster_id: int, seen: Sequence[WorkerSeen]) -> set[int]:
     A pod of another uid than the worker's own is not his and is ignored; columns that are equal are not written. Attempts of
     which some pod only came to be, and waits to start, have nothing to settle.
     """
-    latest = {one.worker_id: one for one in seen}
+    latest = _last_words(seen)
     changed = _write_observations(cluster_id, latest)
     correct_devices(cluster_id, {pk: one.gpus for pk, one in latest.items() if one.gpus is not None})
     for attempt_id in sorted({worker.attempt_id for worker in changed if worker.phase not in UNSTARTED}):
         settle(attempt_id)
     return {worker.attempt_id for worker in changed}
+
+
+def _last_words(seen: Sequence[WorkerSeen]) -> dict[int, WorkerSeen]:
+    """The last observation of each worker; a finished pod that is deleted in the same batch has ended as it had ended."""
+    latest: dict[int, WorkerSeen] = {}
+    for one in seen:
+        known = latest.get(one.worker_id)
+        is_removal = one.phase == WorkerPhase.GONE and known is not None and known.uid == one.uid
+        if known is None or not (is_removal and known.phase in ENDED_PHASES):
+            latest[one.worker_id] = one
+    return latest
 
 
 @transaction.atomic

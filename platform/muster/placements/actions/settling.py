@@ -16,13 +16,14 @@ from muster.common.choices import ChangeKind
 from muster.common.events import record_changes
 from muster.placements.actions.ending import avoid_nodes, lock_attempt, open_stop
 from muster.placements.actions.holds import release_holds
+from muster.placements.checkpoints import outcome_of
 from muster.placements.choices import OPEN_INTENTS
 from muster.placements.faults import Member
 from muster.placements.models import Placement, Stop
 from muster.placements.settlement import RoleNeeds, Scene, Settlement, decide
 from muster.workloads.choices import AttemptState, JobState
 from muster.workloads.models import Attempt, Job, JobDependency, Role, Worker
-from muster.workloads.states import move
+from muster.workloads.states import move, note_job
 
 ENDING = (AttemptState.UNWINDING, AttemptState.STOPPING)
 
@@ -104,6 +105,7 @@ def apply(attempt: Attempt, settlement: Settlement) -> bool:
         _tell_dependents(job)
     if attempt.state == AttemptState.ENDED and settlement.attempt_moves:
         _tell_lost_nodes(attempt)
+        _note_checkpoints(attempt)
     return bool(settlement.attempt_moves)
 
 
@@ -125,6 +127,19 @@ def _tell_dependents(job: Job) -> None:
         by_cluster.setdefault(cluster_id, []).append(job_id)
     for cluster_id, job_ids in by_cluster.items():
         record_changes(cluster_id, ChangeKind.JOB, job_ids)
+
+
+def _note_checkpoints(attempt: Attempt) -> None:
+    """How the checkpoint of each stop of an ended attempt ended, on the Stop and in the job's story."""
+    if not (attempt.job.spec.get("checkpoint") or {}).get("command"):
+        return
+    said = dict(attempt.workers.exclude(started_at=None).order_by("pk").values_list("pk", "message"))
+    stops = Stop.objects.filter(attempt=attempt, outcome="")
+    for stop in stops.order_by("pk") if said else ():
+        stopped = said.values() if stop.worker_id is None else [said.get(stop.worker_id, "")]
+        stop.outcome, words = outcome_of(stopped)
+        stop.save(update_fields=["outcome"])
+        note_job(attempt.job, kind="checkpoint", message=words, outcome=stop.outcome)
 
 
 def _tell_lost_nodes(attempt: Attempt) -> None:

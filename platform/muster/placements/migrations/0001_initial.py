@@ -150,7 +150,7 @@ class Migration(migrations.Migration):
                 ('grace_seconds', models.PositiveIntegerField(default=30)),
                 ('message', models.TextField(blank=True)),
                 ('lost_gpu_seconds', models.BigIntegerField(default=0)),
-                ('outcome', models.CharField(blank=True, help_text='of the checkpoint: saved, failed, silent', max_length=8)),
+                ('outcome', models.CharField(blank=True, choices=[('saved', 'Saved'), ('failed', 'Failed'), ('silent', 'Silent')], help_text='of the checkpoint; empty: none was asked for', max_length=8)),
                 ('attempt', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='stops', to='workloads.attempt')),
                 ('by_job', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='workloads.job')),
                 ('by_user', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
