@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from scheduler.model.columns import objects
-from scheduler.model.jobs import NO_NODES, JobShape, RunningJobs, RunState, WaitingJobs, Workers
+from scheduler.model.hardware import NodeShape
+from scheduler.model.instances import instance_of
+from scheduler.model.jobs import NO_NODES, DeviceKind, JobShape, RunningJobs, RunState, WaitingJobs, Workers
 from scheduler.model.policy import PlacementPolicy, Policy
 from scheduler.model.queues import NO_PARENT, Queue
 from scheduler.model.resources import MILLI_PER_GPU
@@ -214,6 +216,22 @@ def _running(jobs: Sequence[Job], common: _Common) -> RunningJobs:
     )
 
 
+def _check_devices(job: Job, worker: RunningWorker, role: int, cluster: Cluster) -> None:
+    """The node has these GPUs, and can be cut into the instance at this start."""
+    devices = job.shape.roles[role].devices
+    shape: NodeShape = cluster.nodes.shape[cluster.names[worker.node] - 1]
+    if worker.gpus & ~shape.all_gpus:
+        raise job.section.error("running", f"job {job.name}: {worker.node} has {shape.gpu_count} GPUs")
+    if devices.kind != DeviceKind.MIG:
+        return
+    instance = instance_of(shape.model.name, devices.profile) if shape.model else None
+    if instance is None:
+        raise job.section.error("running", f"job {job.name}: {worker.node} has no MIG profile {devices.profile}")
+    if worker.mig_start not in instance.starts:
+        starts = ", ".join(map(str, instance.starts))
+        raise job.section.error("running", f"job {job.name}: `start` of a running {devices.profile} is one of {starts}")
+
+
 def _workers(jobs: Sequence[Job], common: _Common, cluster: Cluster) -> Workers:
     rows = []
     for job in jobs:
@@ -221,6 +239,7 @@ def _workers(jobs: Sequence[Job], common: _Common, cluster: Cluster) -> Workers:
         for worker in job.running:
             if worker.role not in roles:
                 raise job.section.error("running", f"job {job.name} has no role `{worker.role}`")
+            _check_devices(job, worker, roles[worker.role], cluster)
             key = (common.keys[job.name], roles[worker.role], worker.index, cluster.names[worker.node])
             rows.append((*key, worker.gpus, worker.mig_start))
     table = np.array(rows, dtype=np.int64).reshape(len(rows), 6)

@@ -37,6 +37,14 @@ HEAD = "name: x\ncluster: {nodes: [{name: n, shape: dgx-h100}]}\nqueues: {q: {}}
             f"{HEAD}jobs:\n  - {{name: a, queue: q, gpus: 1, mig: 1g.10gb}}\n",
             "f.yaml:5: job a: give either `gpus` or `mig`, not both",
         ),
+        (
+            f"{HEAD}jobs:\n  - {{name: a, queue: q, mig: 3g.40gb, running: {{worker-0: {{node: n, gpus: [0]}}}}}}\n",
+            "f.yaml:5: job a: `start` of a running 3g.40gb is one of 0, 4",
+        ),
+        (
+            f"{HEAD}jobs:\n  - {{name: a, queue: q, gpus: 1, running: {{worker-0: {{node: n, gpus: [8]}}}}}}\n",
+            "f.yaml:5: job a: n has 8 GPUs",
+        ),
         ("name: x\nqueues: {q: {}}\n", "f.yaml:1: the scenario has no `cluster`, which is required"),
         ("name: x\nname: y\n", "f.yaml:2: `name` is given twice"),
         ("name: [\n", "f.yaml:2: not YAML"),
