@@ -48,11 +48,7 @@ def _short_of_gpus(world: World, candidate: Candidate, choices: Sequence[Models]
         return None
     for models in choices:
         asks = world.asks(shape, models, candidate.avoid)
-        groups: dict[object, list[Ask]] = {}
-        for ask in asks:
-            if ask.model is not None:
-                groups.setdefault((ask.model, ask.role.devices.kind > DeviceKind.WHOLE), []).append(ask)
-        missing = [_missing_parts(world, group) for group in groups.values()]
+        missing = [_missing_parts(world, group) for group in _drawing_together(asks)]
         if all(short <= 0 for short, _ in missing):
             return None
         short = max(missing)
@@ -65,8 +61,20 @@ def _short_of_gpus(world: World, candidate: Candidate, choices: Sequence[Models]
     )
 
 
+def _drawing_together(asks: Sequence[Ask]) -> list[list[Ask]]:
+    """Roles that draw on the same free GPUs: whole ones of a model, parts of them, and then both (parts first: what is left of
+    shared GPUs is theirs too)."""
+    groups = []
+    for model in dict.fromkeys(ask.model for ask in asks if ask.model is not None):
+        mine = [ask for ask in asks if ask.model == model]
+        whole = [ask for ask in mine if ask.role.devices.kind == DeviceKind.WHOLE]
+        parts = [ask for ask in mine if ask.role.devices.kind != DeviceKind.WHOLE]
+        groups += [whole, parts, parts + whole] if whole and parts else [mine]
+    return groups
+
+
 def _missing_parts(world: World, asks: Sequence[Ask]) -> tuple[int, int]:
-    """(parts missing, parts free) on the nodes open to roles that want GPUs of one model in one way."""
+    """(parts missing, parts free) on the nodes open to these roles, which want GPUs of one model."""
     rows = np.zeros(len(world.layout.nodes), dtype=np.bool_)
     wanted = 0
     for ask in asks:

@@ -113,3 +113,12 @@ jobs:
   - {name: nowhere, queue: q, gpus: 1, gpu: {model: H100}, avoid: [a]}
 """)
     assert (story.nodes("elsewhere"), story.nodes("nowhere")) == (["c"], ["a"])
+
+
+def test_whole_gpus_and_parts_of_one_gang_come_from_the_same_free_gpus() -> None:
+    story = tell("""
+cluster:
+  nodes: [{name: n, shape: dgx-h100}, {name: full, shape: dgx-h100, others: {gpus: [0, 1, 2, 3, 4, 5, 6, 7]}}]
+jobs: [{name: j, queue: q, roles: [{name: trainer, gpus: 8}, {name: server, gpu_fraction: 0.5}]}]
+""")
+    assert story.reason("j") == "InsufficientGPUs"
