@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import time
+from typing import Any
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -17,7 +18,7 @@ from muster.placements.actions import cancel_job
 from muster.workloads.choices import JobState
 from muster.workloads.models import Job, StoredLog
 from tests.kube.test_executor import reaches
-from tests.support.builders import World, make_world
+from tests.support.builders import World, make_world, submit
 from tests.support.contract import client
 from tests.support.kubernetes import eventually
 from tests.support.placing import start
@@ -73,6 +74,37 @@ async def test_following_brings_lines_as_they_come(world: World, nodes: list[Nod
     assert sorted(workers) == ["worker-0"] * 12 + ["worker-1"] * 12
     assert len(came) > 2, "all at once is not followed"
     await sync_to_async(_hang_up)()
+
+
+@pytest.mark.parametrize("worker", ["", "worker-0"], ids=["all", "one"])
+async def test_following_waits_for_pods_that_are_still_to_be_made(world: World, nodes: list[Node], worker: str) -> None:
+    placement = await sync_to_async(start)(world, nodes, workers=2, gpus=1, behaviour=TALKS)
+    caller = AsyncClient()
+    await sync_to_async(caller.force_login)(world.member)
+    response = await caller.get(url(placement.attempt.job), {"follow": "1", **({"worker": worker} if worker else {})})
+    reading = asyncio.create_task(_read(response))
+    await asyncio.sleep(1.2)
+    assert not reading.done()
+    await sync_to_async(reaches)(placement, JobState.RUNNING)
+    assert (await asyncio.wait_for(reading, 20)).count(b"line ") == (5 if worker else 10)
+    await sync_to_async(_hang_up)()
+
+
+async def test_following_a_job_that_never_starts_ends_with_it(world: World) -> None:
+    job = await sync_to_async(submit)(world.member)
+    caller = AsyncClient()
+    await sync_to_async(caller.force_login)(world.member)
+    response = await caller.get(url(job), {"follow": "1"})
+    reading = asyncio.create_task(_read(response))
+    await asyncio.sleep(0.7)
+    assert not reading.done()
+    await sync_to_async(cancel_job)(job, world.member)
+    assert await asyncio.wait_for(reading, 10) == b""
+    await sync_to_async(_hang_up)()
+
+
+async def _read(response: Any) -> bytes:
+    return b"".join([chunk async for chunk in response])
 
 
 async def test_who_leaves_stops_the_readers(world: World, nodes: list[Node]) -> None:

@@ -152,7 +152,8 @@ class Muster:
     def logs(
         self, job: int | str, *, worker: str = "", follow: bool = False, tail: int | None = None
     ) -> Iterator[tuple[str, str]]:
-        """Worker and line of a job's logs, of all workers or the one named; with `follow` those to come until they end."""
+        """Worker and line of a job's logs, of all workers or the one named; with `follow` those to come until they end, be it that
+        the job has not begun yet."""
         parameters: dict[str, Any] = {"worker": worker} if worker else {}
         parameters |= {"follow": "1"} if follow else {}
         parameters |= {"tail": tail} if tail is not None else {}

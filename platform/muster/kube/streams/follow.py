@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import orjson
 import structlog
+from asgiref.sync import sync_to_async
 
 from muster.kube import errors
 from muster.kube.gateway import Cut, Gateway
@@ -17,7 +18,7 @@ from muster.kube.streams.sources import Source, read
 log = structlog.get_logger(__name__)
 
 MOST_AT_ONCE = 64
-#: Between two looks at a pod that has not started.
+#: Between two looks at a pod that has not started, or at rows whose pods are still to be made.
 START_SECONDS = 0.5
 #: Chunks kept for a reader who is slower than the logs; then the threads wait for him.
 MOST_WAITING = 256
@@ -89,13 +90,14 @@ class _Mouth:
 class Following:
     """The logs of some workers as one stream of bytes; closing it (as Django does when the reader leaves) ends its threads.
 
-    Of workers that have ended, and past the 64th, it gives what there is; the others are followed.
+    `find` tells the workers, None as long as their pods are still to be made: that is waited for. Of workers that have ended,
+    and past the 64th, it gives what there is; the others are followed.
     """
 
     def __init__(
-        self, sources: Sequence[Source], gateway: Gateway | None, *, tail: int | None, is_merged: bool
+        self, find: Callable[[], Sequence[Source] | None], gateway: Gateway | None, *, tail: int | None, is_merged: bool
     ) -> None:
-        self._sources, self._gateway, self._tail, self._is_merged = sources, gateway, tail, is_merged
+        self._find, self._gateway, self._tail, self._is_merged = find, gateway, tail, is_merged
         self._readers: list[_Reader] = []
         self._mouth: _Mouth | None = None
 
@@ -116,9 +118,11 @@ class Following:
             reader.cut.now()
 
     async def _chunks(self) -> AsyncIterator[tuple[Source, bytes]]:
-        live = [source for source in self._sources if source.is_live][:MOST_AT_ONCE] if self._gateway else []
+        while (sources := await sync_to_async(self._find)()) is None:
+            await asyncio.sleep(START_SECONDS)
+        live = [source for source in sources if source.is_live][:MOST_AT_ONCE] if self._gateway else []
         followed = {source.worker for source in live}
-        for source in self._sources:
+        for source in sources:
             if source.worker not in followed:
                 content = await asyncio.to_thread(read, source, self._gateway, tail=self._tail)
                 if content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from muster.clusters.models import Cluster
@@ -12,10 +13,11 @@ from muster.kube.gateway import Gateway
 from muster.kube.gateways import gateway_to
 from muster.kube.streams.lines import KEPT_BYTES, TailKeeper
 from muster.kube.streams.store import READ_SECONDS, stored_content
-from muster.workloads.choices import WorkerPhase
+from muster.workloads.choices import FINAL_JOB_STATES, AttemptState, WorkerPhase
 from muster.workloads.models import Job, Worker
 
 LIVE = (WorkerPhase.PENDING, WorkerPhase.RUNNING)
+UNSTARTED = {WorkerPhase.PLANNED, WorkerPhase.PENDING}
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,13 @@ class Source:
     rank: int | None
     namespace: str
     pod: str
-    is_live: bool
+    phase: str
     stored: bytes | None
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its pod may write more."""
+        return self.phase in LIVE
 
 
 def sources_of(job: Job, *, worker: str = "", attempt: int | None = None) -> list[Source]:
@@ -44,6 +51,19 @@ def sources_of(job: Job, *, worker: str = "", attempt: int | None = None) -> lis
     return [_source(row) for row in workers]
 
 
+def is_coming(job: Job, sources: Sequence[Source], *, attempt: int | None = None) -> bool:
+    """Whether pods of these workers are still to be made: of a job that waits, or of a gang that is being created.
+
+    Where some have run already, the others do not hold back what these write.
+    """
+    phases = {source.phase for source in sources}
+    if phases - UNSTARTED or (phases and WorkerPhase.PLANNED not in phases):
+        return False
+    if attempt is not None:
+        return job.attempts.filter(number=attempt).exclude(state=AttemptState.ENDED).exists()
+    return not Job.objects.filter(pk=job.pk, state__in=FINAL_JOB_STATES).exists()
+
+
 def row_name(worker: Worker) -> str:
     """ROLE-INDEX, as job files and pages name a worker."""
     return f"{worker.role.name}-{worker.index}"
@@ -56,7 +76,7 @@ def _source(worker: Worker) -> Source:
         rank=worker.rank,
         namespace=namespace,
         pod=pod,
-        is_live=worker.phase in LIVE,
+        phase=worker.phase,
         # A pod that runs knows more than what was stored of it while it was being stopped.
         stored=None if worker.phase in LIVE else stored_content(worker),
     )

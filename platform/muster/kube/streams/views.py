@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
+from django.db import connection
 from django.http import HttpResponse, StreamingHttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiTypes, extend_schema
 from rest_framework.negotiation import BaseContentNegotiation
@@ -13,14 +15,15 @@ from rest_framework.views import APIView
 from muster.accounts.standing import standing_of
 from muster.common.errors import Invalid
 from muster.kube.streams.follow import Following, merged_now
-from muster.kube.streams.sources import gateway_for, read, sources_of
+from muster.kube.streams.sources import Source, gateway_for, is_coming, read, sources_of
+from muster.workloads.models import Job
 from muster.workloads.queries import visible_job
 
 TEXT, LINES = "text/plain; charset=utf-8", "application/x-ndjson"
 
 PARAMETERS = [
     OpenApiParameter("worker", str, description="ROLE-INDEX, as worker-0; without it all workers, as NDJSON"),
-    OpenApiParameter("follow", bool, description="go on until the log ends"),
+    OpenApiParameter("follow", bool, description="go on until the log ends; wait where it has not begun"),
     OpenApiParameter("tail", int, description="begin with the last so many lines of each worker"),
     OpenApiParameter("attempt", int, description="number of the attempt; the latest without it"),
 ]
@@ -46,14 +49,25 @@ class LogView(APIView):
         """Read or follow; a job of another tenant is not there."""
         job = visible_job(standing_of(request.user), pk)
         worker, tail = request.query_params.get("worker", ""), _number(request, "tail")
-        sources = sources_of(job, worker=worker, attempt=_number(request, "attempt"))
+        attempt = _number(request, "attempt")
+        sources = sources_of(job, worker=worker, attempt=attempt)
         gateway = gateway_for(job.cluster)
         if request.query_params.get("follow") in ("1", "true", "yes"):
-            following = Following(sources, gateway, tail=tail, is_merged=not worker)
+            find = functools.partial(_find_made, job, worker, attempt)
+            following = Following(find, gateway, tail=tail, is_merged=not worker)
             return _streamed(following, TEXT if worker else LINES)
         if worker:
             return HttpResponse(read(sources[0], gateway, tail=tail), content_type=TEXT)
         return HttpResponse(merged_now(sources, gateway, tail=tail), content_type=LINES)
+
+
+def _find_made(job: Job, worker: str, attempt: int | None) -> list[Source] | None:
+    """The workers; None as long as their pods are still to be made. Asked for hours, it keeps no connection meanwhile."""
+    try:
+        sources = sources_of(job, worker=worker, attempt=attempt)
+        return None if is_coming(job, sources, attempt=attempt) else sources
+    finally:
+        connection.close()
 
 
 def _streamed(content: Following, content_type: str) -> StreamingHttpResponse:
