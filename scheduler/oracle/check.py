@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from scheduler.model.jobs import DeviceKind, JobShape, Role, Want
+from scheduler.model.jobs import DeviceKind, JobShape, Role
 from scheduler.model.plan import Plan, Unit, WorkerPlacement
 from scheduler.model.policy import PlacementPolicy, Policy
 from scheduler.model.snapshot import Snapshot
 from scheduler.model.verdict import Reason
 from scheduler.oracle.devices import choices
-from scheduler.oracle.gangs import domains, first_models, fits_on
+from scheduler.oracle.gangs import first_models
 from scheduler.oracle.nodes import fits, node_rank
 from scheduler.oracle.reasons import impossible, shortages
+from scheduler.oracle.topology import compactness_faults, count_faults
 from scheduler.oracle.world import OracleNode, OracleWorld, world_of
 
 KNOWN_BEFORE_NODES = {
@@ -56,8 +57,7 @@ def _gang_faults(job: JobShape, unit: Unit, world: OracleWorld, policy: Policy) 
         node = world.by_key(worker.node)
         if worker.kind != DeviceKind.NONE and node.shape.model and node.shape.model.name != models[worker.role]:
             yield f"{worker.name} has {node.shape.model.name}, {models[worker.role]} comes first and fits"
-    if len(job.roles) == 1 and job.topology.slice is None:
-        yield from _topology_faults(job, unit, world, models)
+    yield from _topology_faults(job, unit, world, policy=policy, models=models)
     if len(unit.workers) == 1:
         yield from _single_faults(job, unit.workers[0], world, policy=policy, models=models)
 
@@ -84,18 +84,16 @@ def _role(job: JobShape, worker: WorkerPlacement) -> Role:
     return next(role for role in job.roles if role.name == worker.role)
 
 
-def _topology_faults(job: JobShape, unit: Unit, world: OracleWorld, models: dict[str, str]) -> Iterator[str]:
-    """The innermost level, from the one preferred outwards, at which one domain holds the gang, is where it stands."""
-    used = {worker.node for worker in unit.workers}
-    asked = job.topology.level if job.topology.level in world.levels else "host"
-    for level in reversed(world.levels[: world.levels.index(asked) + 1]):
-        holding = [nodes for nodes in domains(world, level) if fits_on(job, nodes, models)]
-        if holding:
-            if not any(used <= {node.key for node in nodes} for nodes in holding):
-                yield f"is spread over several domains of {level}, though one would hold it"
-            return
-        if job.topology.want == Want.REQUIRED and level == job.topology.level:
-            yield f"is placed, though no {level} holds it"
+def _topology_faults(
+    job: JobShape, unit: Unit, world: OracleWorld, *, policy: Policy, models: dict[str, str]
+) -> Iterator[str]:
+    """Growth came after other gangs: only what started at its minimum stands where the rules alone say."""
+    if len(unit.workers) > sum(role.min_workers for role in job.roles):
+        return
+    if len(job.roles) > 1 or job.topology.slice is not None or policy.placement == PlacementPolicy.FRAGMENTATION:
+        yield from compactness_faults(job, unit, world, models)
+    else:
+        yield from count_faults(job, unit, world, models, policy.placement)
 
 
 def _single_faults(

@@ -68,7 +68,7 @@ class _Search:
             if not self.allows(role, index, node, placed):
                 continue
             for gpus in self.worthwhile(role, node):
-                after = OracleNode(**{**vars(node), "free": set(node.free), "shared": dict(node.shared)})
+                after = node.copy()
                 after.take(role, gpus)
                 trial = [*nodes[:position], after, *nodes[position + 1 :]]
                 if self.put(trial, rest, {**placed, (role.name, index): after}):
@@ -99,15 +99,23 @@ class _Search:
         return self.slice_allows(role, index, node, placed)
 
     def slice_allows(self, role: Role, index: int, node: OracleNode, placed: Placed) -> bool:
-        """Workers of one run of ranks stand in one domain of the slice's level (single-role gangs: rank = index)."""
+        """Workers of one run of ranks stand in one domain of the slice's level; ranks run on from role to role."""
         asked = self.job.topology.slice
         if asked is None:
             return True
         if asked.level not in node.domains:
             return False
-        run = index // asked.workers
-        peers = [other for (name, i), other in placed.items() if name == role.name and i // asked.workers == run]
-        return all(other.domains.get(asked.level) == node.domains[asked.level] for other in peers)
+        first = self.first_ranks()
+        if role.name not in first:
+            return True
+        run = (first[role.name] + index) // asked.workers
+        peers = [n for (name, i), n in placed.items() if name in first and (first[name] + i) // asked.workers == run]
+        return all(peer.domains.get(asked.level) == node.domains[asked.level] for peer in peers)
+
+    def first_ranks(self) -> dict[str, int]:
+        """Rank of the first worker of each role that has ranks: roles with GPUs, or all where none has any."""
+        ranked = [role for role in self.job.roles if role.devices.kind != DeviceKind.NONE] or list(self.job.roles)
+        return {role.name: sum(r.min_workers for r in ranked[:number]) for number, role in enumerate(ranked)}
 
 
 def domains(world: OracleWorld, level: str) -> list[list[OracleNode]]:

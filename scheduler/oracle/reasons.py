@@ -73,7 +73,7 @@ def _lacks_model(job: JobShape, world: OracleWorld, models: Assignment, name: st
         if node.is_usable
         and node.shape.model
         and node.shape.model.name == name
-        and any(may_ever_take(job, role, node) for role in roles)
+        and any(may_ever_take(without_topology(job), role, node) for role in roles)
     )
     return wanted > there
 
@@ -86,7 +86,8 @@ def _too_little(
     there = sum(
         free(node)
         for node in world.nodes
-        if node.is_usable and any(asked(role) and may_ever_take(job, role, node) for role in job.roles)
+        if node.is_usable
+        and any(asked(role) and may_ever_take(without_topology(job), role, node) for role in job.roles)
     )
     return bool(wanted > there)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class OracleNode:
     """Pods that are not ours hold GPUs of it."""
     is_closed: bool = False
     """A job that takes whole nodes is on it."""
+
+    def copy(self) -> OracleNode:
+        """A node that may be tried things on."""
+        return replace(self, free=set(self.free), shared=dict(self.shared))
 
     def take(self, role: Role, gpus: tuple[int, ...]) -> None:
         """Book one worker of this role on these GPUs."""

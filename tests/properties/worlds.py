@@ -104,14 +104,71 @@ def wishes(draw: st.DrawFn, gpus: int) -> dict[str, Any]:
 
 
 @st.composite
+def gang(draw: st.DrawFn, name: str, queues: list[str]) -> dict[str, Any]:
+    """A waiting job of two or three roles."""
+    found: dict[str, Any] = {"name": name, "queue": draw(st.sampled_from(queues)), "submitted": draw(st.integers(0, 5))}
+    roles = []
+    for number in range(draw(st.sampled_from([2, 2, 3]))):
+        role: dict[str, Any] = {
+            "name": f"r{number}", "workers": draw(st.sampled_from([1, 1, 2])), "gpus": draw(st.sampled_from([0, 1, 2, 4, 8])),
+            "cpus": draw(st.sampled_from([0, 4, 30])),
+        }  # fmt: skip
+        if number:
+            role |= draw(st.sampled_from([{}, {}, {"near": "r0"}, {"apart": "r0"}]))
+        roles.append(role)
+    found["roles"] = roles
+    wish = draw(st.integers(0, 9))
+    if wish < 2:
+        found["topology"] = {"required": draw(st.sampled_from(["rack", "block", "host"]))}
+    elif wish == 2:
+        found["topology"] = {"preferred": draw(st.sampled_from(["rack", "block"]))}
+    elif wish == 3:
+        found["spread"] = True
+    return found
+
+
+@st.composite
+def sliced(draw: st.DrawFn, name: str, queues: list[str]) -> dict[str, Any]:
+    """A gang whose runs of ranks stay together."""
+    level = draw(st.sampled_from(["rack", "rack", "block", "host"]))
+    found: dict[str, Any] = {
+        "name": name, "queue": draw(st.sampled_from(queues)), "workers": draw(st.integers(2, 5)),
+        "gpus": draw(st.sampled_from([1, 2, 4, 8])),
+        "topology": {"slice": {"workers": draw(st.sampled_from([2, 2, 3])), "required": level}},
+    }  # fmt: skip
+    found["topology"] |= draw(st.sampled_from([{}, {"preferred": "rack"}, {"required": "block"}]))
+    return found
+
+
+@st.composite
+def running(draw: st.DrawFn, nodes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Jobs of one worker each that run on some of the nodes."""
+    found: list[dict[str, Any]] = []
+    for node in nodes:
+        barred = {*node.get("others", {}).get("gpus", []), *node.get("unhealthy_gpus", [])}
+        free = [gpu for gpu in range(GPUS.get(node["shape"], 8)) if gpu not in barred]
+        if not free or not node.get("ready", True) or draw(st.integers(0, 2)):
+            continue
+        gpus = sorted(draw(st.sets(st.sampled_from(free), min_size=1, max_size=4)))
+        found.append({
+            "name": f"x{len(found)}", "queue": "q", "gpus": len(gpus), "preemptible": True,
+            "running": {"worker-0": {"node": node["name"], "gpus": gpus}},
+        })  # fmt: skip
+    return found
+
+
+@st.composite
 def scenarios(draw: st.DrawFn, most_nodes: int = 12, most_jobs: int = 6) -> dict[str, Any]:
-    """A whole file without running jobs: two queues, one of them limited, and a few waiting jobs."""
+    """A whole file: two queues, one of them limited, a few waiting jobs, and some that run."""
     limit = draw(st.sampled_from([None, 4, 16]))
     queues: dict[str, Any] = {"q": {}, "r": {} if limit is None else {"limit": limit}}
-    count = draw(st.integers(1, most_jobs))
+    kinds = [job, job, job, gang, sliced]
+    there = draw(nodes(most_nodes))
+    jobs = [draw(draw(st.sampled_from(kinds))(f"j{i}", list(queues))) for i in range(draw(st.integers(1, most_jobs)))]
+    jobs = [one | draw(st.sampled_from([{}, {}, {"priority": 60}])) for one in jobs]
     return {
-        "name": "random", "cluster": {"levels": ["block", "rack"], "nodes": draw(nodes(most_nodes))},
-        "queues": queues, "jobs": [draw(job(f"j{i}", list(queues))) for i in range(count)],
+        "name": "random", "cluster": {"levels": ["block", "rack"], "nodes": there},
+        "queues": queues, "jobs": [*jobs, *draw(running(there))], "now": 10,
         "policy": {"placement": draw(st.sampled_from(["pack", "pack", "spread"]))},
     }  # fmt: skip
 
