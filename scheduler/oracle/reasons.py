@@ -55,8 +55,21 @@ def shortages(job: JobShape, world: OracleWorld) -> list[Reason]:
         blocked = first_models(less, world) is not None
         if blocked or _too_little(job, world, asked, free):
             found.append(reason)
-    found.append(Reason.FRAGMENTED if first_models(loose, world) is None else Reason.TOPOLOGY_UNSATISFIED)
-    return found
+    return [*found, _scattered(loose, world)]
+
+
+def _scattered(loose: JobShape, world: OracleWorld) -> Reason:
+    """What keeps a gang out that has enough in all; where both its topology and its CPU do, CPU is the plainer."""
+    if first_models(loose, world) is not None:
+        return Reason.TOPOLOGY_UNSATISFIED
+    for reason, cpu, memory in (
+        (Reason.INSUFFICIENT_CPU, True, False),
+        (Reason.INSUFFICIENT_MEMORY, False, True),
+        (Reason.INSUFFICIENT_CPU, True, True),
+    ):
+        if first_models(asking_less(loose, cpu=cpu, memory=memory), world) is not None:
+            return reason
+    return Reason.FRAGMENTED
 
 
 def _lacks_gpus(job: JobShape, world: OracleWorld, models: Assignment) -> bool:
