@@ -46,7 +46,8 @@ class DeviceNeed:
 class DeviceTable:
     """All answers for one shape and need, indexed by the mask of free GPUs.
 
-    `chosen` is 0 where no set will do. Shapes of more than eight GPUs are solved mask by mask as they are met.
+    `chosen` is 0 where no set will do; `times` is how many workers find one. Shapes of more than eight GPUs are solved mask by
+    mask as they are met.
     """
 
     def __init__(self, shape: NodeShape, need: DeviceNeed) -> None:
@@ -63,6 +64,8 @@ class DeviceTable:
         self.is_lazy = shape.gpu_count > _EAGER_GPUS
         if not self.is_lazy:
             self.ensure(np.arange(size, dtype=np.uint32))
+            if need.is_strict and 1 < need.count <= shape.gpu_count // 2:
+                self._count_at_most()
 
     def ensure(self, masks: MaskArray) -> None:
         """Solve these masks and all that are left over when workers are placed one after another."""
@@ -97,12 +100,28 @@ class DeviceTable:
         self.always[masks] = found & (inside == allowed).all(axis=1)
 
     def _count_times(self, masks: MaskArray) -> None:
-        """How many workers find a set one after another."""
+        """How many workers find a set one after another, each the best."""
         left, counting = masks.copy(), self.chosen[masks] > 0
         while counting.any():
             self.times[masks[counting]] += 1
             left = left & ~self.chosen[left]
             counting = self.chosen[left] > 0
+
+    def _count_at_most(self) -> None:
+        """The best set for one worker may spoil it for the next (the only NIC's GPUs both go to one): `times` is then what
+        other choices allow, and `leaving` makes them."""
+        for mask in range(len(self.times)):
+            sets = self.sets[((mask & self.sets) == self.sets) & self.set_valid]
+            if len(sets):
+                self.times[mask] = 1 + self.times[mask & ~sets].max()
+
+    def leaving(self, free: int, more: int) -> tuple[int, int]:
+        """The best set after which so many more workers find one, and its quality."""
+        rest = np.uint32(free) & ~self.sets
+        able = ((np.uint32(free) & self.sets) == self.sets) & self.set_valid & (self.times[rest] >= more)
+        score = np.where(able, (self.set_grade << _REST_BITS) + self.rest_rank[rest] + 1, 0)
+        best = int(score.argmax())
+        return (int(self.sets[best]), int(self.set_quality[best])) if score[best] else (0, 0)
 
 
 def _graded_sets(shape: NodeShape, need: DeviceNeed) -> tuple[MaskArray, IntArray, IntArray, BoolArray]:

@@ -11,7 +11,7 @@ from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import Site
 from scheduler.place import mig, share, time_slice, whole
-from scheduler.reserve.ledger import NO_DEVICES, Pick
+from scheduler.reserve.ledger import ALONE, NO_DEVICES, Beside, Pick
 
 
 class DeviceRule(Protocol):
@@ -25,8 +25,8 @@ class DeviceRule(Protocol):
         """0 = a fresh GPU would be opened; up to 100 = how well a GPU already shared suits."""
         ...
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
-        """Devices of the next worker; `taken`: GPUs of the node that its gang has already (time slices)."""
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
+        """Devices of the next worker; `gang`: the others of its gang on the node."""
         ...
 
 
@@ -37,7 +37,7 @@ class _NoDevices:
     def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
         return np.zeros(len(site.used.free[rows]))
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
         return NO_DEVICES
 
 

@@ -21,7 +21,7 @@ from scheduler.place.devices import rule_of
 from scheduler.place.gang import in_ring_order, placement_of
 from scheduler.place.levels import CLUSTER, required_level, slice_level
 from scheduler.place.seating import Seat
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import Beside, Pick
 from scheduler.world import World
 
 
@@ -177,7 +177,7 @@ def _seat(world: World, grower: Grower, position: int, ask: Ask) -> tuple[int, P
         world.ledger.touched += own
     rows = _nearest(world, own, open_rows)
     for row in rows[np.argsort(-view.key[rows], kind="stable")].tolist():
-        pick = rule_of(ask).pick(world.site, ask, row, grower.gpus.get(row, 0))
+        pick = rule_of(ask).pick(world.site, ask, row, Beside(grower.gpus.get(row, 0)))
         if pick is not None:
             return row, pick
     return None

@@ -13,7 +13,7 @@ from scheduler.model.instances import Instance, instance_of, instances_of
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import Site
 from scheduler.place.share import allowed, allowed_bits, fresh_gpu
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import ALONE, Beside, Pick
 
 _SLICES = 8
 _NOWHERE = -1
@@ -35,7 +35,7 @@ class MigInstances:
         score: FloatArray = np.maximum(fullest, 0).astype(np.float64)
         return score
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
         instance, starts = instance_named(ask), starts_of(*_wanted(ask))
         fullness = _fullness(site, ask, np.array([row]))[0]
         gpu = int(fullness.argmax())

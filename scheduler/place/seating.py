@@ -15,7 +15,7 @@ from scheduler.place.devices import rule_of
 from scheduler.place.fill import Parts, Supply, cut_to_slices
 from scheduler.place.levels import CLUSTER, slice_level
 from scheduler.place.ranks import ring_order
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import Beside, Pick
 from scheduler.reserve.quota import largest_first
 from scheduler.world import World
 
@@ -103,8 +103,9 @@ class Seating:
         owner = self.candidate.key if self.shape.exclusive else NOBODY
         for row, workers in parts:
             taken = gpus_on(row, beside) if ask.role.devices.kind == DeviceKind.SLICE else 0
-            for _ in range(workers):
-                pick = rule_of(ask).pick(self.world.site, ask, row, taken)
+            for number in range(workers):
+                gang = Beside(taken, more=workers - number - 1)
+                pick = rule_of(ask).pick(self.world.site, ask, row, gang)
                 if pick is None:
                     return None
                 ledger.book(row, cpu=ask.role.cpu, memory=ask.role.memory, pick=pick, owner=owner)

@@ -10,7 +10,7 @@ from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.jobs import DeviceKind, Want
 from scheduler.model.occupancy import Site
 from scheduler.model.resources import MAX_GPUS, MILLI_PER_GPU
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import ALONE, Beside, Pick
 
 BITS = np.arange(MAX_GPUS, dtype=np.uint32)
 
@@ -29,7 +29,7 @@ class SharedGpus:
         score: FloatArray = np.where(tightest <= MILLI_PER_GPU, 100 - (tightest - need) / 10, 0.0)
         return score
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
         need, left = milli_of(ask), _left(site, ask, np.array([row]))[0]
         fitting = np.where(left >= need, left, 2 * MILLI_PER_GPU)
         gpu = int(fitting.argmin())

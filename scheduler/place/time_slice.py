@@ -11,7 +11,7 @@ from scheduler.model.hardware import mask_of
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import Site
 from scheduler.place.share import BITS, allowed_bits
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import ALONE, Beside, Pick
 
 
 class TimeSlices:
@@ -25,8 +25,8 @@ class TimeSlices:
         score: FloatArray = np.minimum(busiest, 100).astype(np.float64)
         return score
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
-        could = np.flatnonzero(_open(site, ask, np.array([row]))[0] & ~(taken >> BITS & 1).astype(np.bool_))
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
+        could = np.flatnonzero(_open(site, ask, np.array([row]))[0] & ~(gang.gpus >> BITS & 1).astype(np.bool_))
         count = ask.role.devices.count
         if len(could) < count:
             return None

@@ -8,7 +8,7 @@ from scheduler.framework import Ask, Rows
 from scheduler.model.columns import FloatArray, IntArray
 from scheduler.model.jobs import DeviceKind
 from scheduler.model.occupancy import Site
-from scheduler.reserve.ledger import Pick
+from scheduler.reserve.ledger import ALONE, Beside, Pick
 
 
 class WholeGpus:
@@ -22,8 +22,11 @@ class WholeGpus:
     def sharing(self, site: Site, ask: Ask, rows: Rows) -> FloatArray:
         return np.zeros(len(site.used.free[rows]))
 
-    def pick(self, site: Site, ask: Ask, row: int, taken: int = 0) -> Pick | None:
+    def pick(self, site: Site, ask: Ask, row: int, gang: Beside = ALONE) -> Pick | None:
         lookup = site.layout.lookup(ask.need)
-        slot = lookup.slot(int(site.layout.shape_of[row]), int(site.used.free[row]))
-        chosen = int(lookup.chosen[slot])
-        return Pick(DeviceKind.WHOLE, chosen, quality=int(lookup.quality[slot])) if chosen else None
+        shape, free = int(site.layout.shape_of[row]), int(site.used.free[row])
+        slot = lookup.slot(shape, free)
+        chosen, quality = int(lookup.chosen[slot]), int(lookup.quality[slot])
+        if gang.more and ask.need.is_strict and lookup.times[lookup.slot(shape, free & ~chosen)] < gang.more:
+            chosen, quality = lookup.tables[shape].leaving(free, gang.more)
+        return Pick(DeviceKind.WHOLE, chosen, quality=quality) if chosen else None

@@ -25,6 +25,18 @@ class Pick(NamedTuple):
 NO_DEVICES = Pick()
 
 
+class Beside(NamedTuple):
+    """A worker's gang on the node where it gets its devices."""
+
+    gpus: int = 0
+    """Mask of those its gang has there already (time slices)."""
+    more: int = 0
+    """Workers that are to follow it there."""
+
+
+ALONE = Beside()
+
+
 class _Before(NamedTuple):
     """State of a node before a booking; `parts` per GPU that is used in parts."""
 

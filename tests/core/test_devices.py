@@ -121,3 +121,23 @@ jobs: [{name: four, queue: q, gpus: 4}]
         "No NVLink group with 4 GPUs free was left to worker on any of 6 nodes."
         in story.told["jobs"]["four"]["message"]
     )
+
+
+def test_a_gang_shares_the_only_nic_s_gpus_where_the_best_sets_would_spoil_it() -> None:
+    story = tell("""
+cluster: {nodes: [{name: n, shape: l40s-pcie4}]}
+jobs: [{name: g, queue: q, workers: 2, gpus: 2, nic: required}]
+""")
+    assert story.placed() == ["g"]
+    assert all({0, 1} & set(gpus) for gpus in story.gpus("g"))
+
+
+def test_one_worker_gets_the_best_set_though_it_leaves_none_with_a_nic() -> None:
+    story = tell("""
+cluster: {nodes: [{name: n, shape: l40s-pcie4}]}
+jobs:
+  - {name: one, queue: q, gpus: 2, nic: required}
+  - {name: two, queue: q, gpus: 2, nic: required, submitted: 1}
+""")
+    assert story.gpus("one") == [[0, 1]]
+    assert story.reason("two") == "TopologyUnsatisfied"
