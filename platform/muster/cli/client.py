@@ -182,7 +182,9 @@ class Muster:
         """What could start now in a cluster, the first unless it is named; `cluster` is a name."""
         found = self._rows("clusters/", 1, {"name": cluster} if cluster else {})
         if not found:
-            raise Refused(404, "not_found", f"There is no cluster {cluster}." if cluster else "There is no cluster yet.")
+            raise Refused(
+                404, "not_found", f"There is no cluster {cluster}." if cluster else "There is no cluster yet."
+            )
         return dict(self._call("GET", f"clusters/{found[0]['id']}/fits/"))
 
     def me(self) -> dict[str, Any]:

@@ -186,14 +186,14 @@ def check_clusters(env: Env) -> str:
         raise ProblemError("none is registered", "set MUSTER_KUBECONFIG, or add one in the admin site")
     for cluster in clusters:
         status = getattr(cluster, "status", None)
-        if status is None or status.seen_at is None:
-            raise ProblemError(
-                f"{cluster}: never seen", f"is the informer running? see {env.data_dir}/logs/informer.log"
-            )
-        if status.is_reachable is False:
+        if status is not None and status.is_reachable is False:
             raise ProblemError(
                 f"{cluster}: unreachable since {status.since:%H:%M:%S}: {status.message}",
                 f"try `kubectl --kubeconfig {cluster.kubeconfig_path} version`",
+            )
+        if status is None or status.seen_at is None:
+            raise ProblemError(
+                f"{cluster}: never seen", f"is the informer running? see {env.data_dir}/logs/informer.log"
             )
         age = (datetime.now(UTC) - status.seen_at).total_seconds()
         if age > STALE_SECONDS:

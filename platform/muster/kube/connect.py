@@ -45,6 +45,21 @@ class Link:
         return {"authorization": header["value"]} if header and header["value"] else {}
 
 
+def connection_key(cluster: Cluster) -> tuple[object, ...]:
+    """Differs when the cluster's stored connection does, be it that its kubeconfig was rewritten where it lies."""
+    return cluster.connection, cluster.kubeconfig_path, bytes(cluster.kubeconfig_sealed or b""), _written(cluster)
+
+
+def _written(cluster: Cluster) -> tuple[int, int] | None:
+    if cluster.connection != Connection.FILE:
+        return None
+    try:
+        found = Path(cluster.kubeconfig_path).expanduser().stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
 def link_to(cluster: Cluster, *, connections: int) -> Link:
     """Open the cluster's stored connection with room for `connections` requests at once; BadConnection says what is wrong."""
     from kubernetes.client.rest import RESTClientObject

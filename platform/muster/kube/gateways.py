@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from muster.clusters.models import Cluster
+from muster.kube.connect import connection_key
 from muster.kube.gateway import Gateway
 
 _lock = threading.Lock()
@@ -13,7 +14,7 @@ _open: dict[int, tuple[tuple[object, ...], Gateway]] = {}
 
 def gateway_to(cluster: Cluster) -> Gateway:
     """The process's gateway to `cluster`; BadConnection when its connection cannot be used."""
-    key = (cluster.connection, cluster.kubeconfig_path, bytes(cluster.kubeconfig_sealed or b""))
+    key = connection_key(cluster)
     with _lock:
         kept = _open.get(cluster.pk)
         if kept and kept[0] == key:

@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand
 from django.db import DatabaseError, connection
 
 from muster.clusters.models import Cluster
+from muster.kube.connect import connection_key
 from muster.kube.informer.leader import Leader
 
 log = structlog.get_logger(__name__)
@@ -60,14 +61,9 @@ class Command(BaseCommand):
 def _settings(cluster: Cluster) -> tuple[object, ...]:
     """What a running informer has taken over from the row."""
     return (
-        cluster.connection,
-        cluster.kubeconfig_path,
-        bytes(cluster.kubeconfig_sealed or b""),
+        connection_key(cluster),
         str(cluster.levels),
         cluster.nvlink_label,
         # Which pool a node is in, and how its wiring is read, is decided when it is listed.
-        str(list(cluster.pools.order_by("pk").values_list("order", "selector", "topology"))),
-        cluster.nvlink_label,
-        # A new list of nodes is read with them.
         *((pool.order, str(pool.selector), pool.topology) for pool in cluster.pools.all()),
     )
