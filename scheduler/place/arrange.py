@@ -66,8 +66,8 @@ def _seat_gang(seating: Seating) -> list[Seat] | None:
 
 
 def _seat_inward(seating: Seating, place: Place) -> list[Seat] | None:
-    """In one subdomain if one holds all roles, else in the place as a whole. A single role is divided so by `fill`."""
-    if len(seating.asks) > 1:
+    """In one subdomain if one holds the whole gang, else in the place as a whole. What is seated at once, `fill` divides so."""
+    if seating.is_in_parts:
         rows, level = place
         for inner in levels_inside(seating.layout, level):
             for inside in holding_domains(seating, inner, rows):

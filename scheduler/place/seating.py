@@ -57,6 +57,11 @@ class Seating:
         """Workers of a role that are in complete slices."""
         return self.workers(position) // self.run(position) * self.run(position)
 
+    @property
+    def is_in_parts(self) -> bool:
+        """Seated in several steps: role by role, or whole slices and then the rest."""
+        return len(self.asks) > 1 or self.in_whole_runs(0) < self.workers(0)
+
     def supply(self, position: int, seats: Sequence[Seat]) -> Supply:
         """Room for a role beside the seats that others of the gang have."""
         view = self.world.view(self.asks[position])

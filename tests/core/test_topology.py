@@ -188,3 +188,16 @@ jobs:
   - {{name: wide, queue: q, workers: 3, gpus: 4, topology: {{required: {level}}}, submitted: 1}}
 """)
     assert story.reason("wide") == "TopologyUnsatisfied"
+
+
+def test_slices_with_an_incomplete_one_go_to_one_host_if_one_holds_them_all() -> None:
+    # Two workers alone would go to `a`, the third to `c`, each the fullest host that holds its part.
+    story = tell("""
+cluster:
+  levels: [rack]
+  nodes:
+    - {name: "a[0-1]", shape: dgx-h100, rack: r}
+    - {name: c, shape: dgx-h100, rack: r, others: {gpus: [0, 1, 2, 3, 4, 5]}}
+jobs: [{name: g, queue: q, workers: 3, gpus: 2, topology: {preferred: rack, slice: {workers: 2, required: rack}}}]
+""")
+    assert story.nodes("g") == ["a0", "a0", "a0"]
