@@ -90,6 +90,8 @@ async def answer_of(path: str) -> dict[str, object]:
     return answer
 
 
+# Channels looks at the connection of its thread, which an earlier test may have opened.
+@pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("path", ["/ws/live", "/muster/ws/live"])
 async def test_websockets_are_found_with_the_prefix_and_without(settings: Settings, path: str) -> None:
     """Some proxies take MUSTER_PATH_PREFIX off, some do not. Closed since nobody is signed in, but by our consumer."""
@@ -97,6 +99,7 @@ async def test_websockets_are_found_with_the_prefix_and_without(settings: Settin
     assert (await answer_of(path))["type"] == "websocket.close"
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_other_websockets_are_not_found() -> None:
     with pytest.raises(ValueError, match="No route found"):
         await answer_of("/other")

@@ -5,6 +5,7 @@ inherit the two URLs; pytest-django gives each of them a database of its own in 
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -42,7 +43,14 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Iterator[None]
         if not os.environ.get(variable):
             early_config.stash[RUNNING].append(_start(engine, home / f"{variable}.log"))
             os.environ[variable] = url
+    os.environ["REDIS_URL"] = _own_database(os.environ["REDIS_URL"])
     return (yield)
+
+
+def _own_database(url: str) -> str:
+    """A worker of xdist keeps to a Redis database of its own, as it does in PostgreSQL."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return re.sub(r"db=\d+$", f"db={int(worker[2:]) + 1}", url) if worker.startswith("gw") else url
 
 
 def _start(engine: Postgres | Redis, log: Path) -> subprocess.Popen[bytes]:
