@@ -81,7 +81,7 @@ def test_what_follows_from_the_nodes_is_kept_while_none_changes() -> None:
     less = snapshot.changed(Changes(gone_jobs=(5,)))
     assert less.layout is layout
     assert less.changed(Changes(waiting=snapshot.waiting.take(snapshot.waiting.key == 5))).occupancy is not None
-    cordoned = with_column(snapshot.nodes.take(slice(0, 1)), cordoned=np.array([True]))
+    cordoned = with_column(snapshot.nodes.take(np.array([0])), cordoned=np.array([True]))
     assert snapshot.changed(Changes(nodes=cordoned)).layout is not layout
     assert snapshot.occupancy is occupancy
 
