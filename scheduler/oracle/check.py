@@ -93,7 +93,7 @@ def _topology_faults(
     if len(job.roles) > 1 or job.topology.slice is not None or policy.placement == PlacementPolicy.FRAGMENTATION:
         yield from compactness_faults(job, unit, world, models)
     else:
-        yield from count_faults(job, unit, world, models, policy.placement)
+        yield from count_faults(job, unit, world, models=models, placement=policy.placement)
 
 
 def _single_faults(

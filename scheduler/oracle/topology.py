@@ -57,7 +57,7 @@ def _asked(job: JobShape, world: OracleWorld) -> int:
 
 
 def count_faults(
-    job: JobShape, unit: Unit, world: OracleWorld, models: Assignment, placement: PlacementPolicy
+    job: JobShape, unit: Unit, world: OracleWorld, *, models: Assignment, placement: PlacementPolicy
 ) -> Iterator[str]:
     """A gang of one role without slices: each host has exactly the workers that the rules name."""
     found = Counter(world.by_key(worker.node).name for worker in unit.workers)
