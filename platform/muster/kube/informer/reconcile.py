@@ -51,7 +51,7 @@ def reconcile(cluster: Cluster, gateway: Gateway, view: View) -> Pass:
     """One pass. `view` tells the nodes that exist; pods and Services are listed here."""
     listed_at = clock.now()
     pods, services = _list(gateway, PODS), _list(gateway, SERVICES)
-    attempts = actions.attempts_without_pods(cluster.pk, {pod["metadata"]["uid"] for pod in pods}, listed_at=listed_at)
+    attempts = actions.attempts_without_pods(cluster.pk, _there_or_awaited(pods, view), listed_at=listed_at)
     # Read after the list: whatever was listed had its attempt's row before.
     orphans = actions.record_orphans(cluster.pk, _orphans(pods, services, actions.live_attempt_ids(cluster.pk)))
     gone = observe.present_names(cluster) - set(view.nodes)
@@ -61,6 +61,19 @@ def reconcile(cluster: Cluster, gateway: Gateway, view: View) -> Pass:
     found = Pass(orphans=orphans, attempts=len(attempts), nodes=len(nodes))
     _report(cluster, found)
     return found
+
+
+def _there_or_awaited(pods: list[Json], view: View) -> set[str]:
+    """Uids of the pods listed, and of those whose end the watch is about to tell.
+
+    A list runs ahead of the watch: taken at its word, it would lose the exit code and last message of a pod that ended a moment
+    ago. A watch that still says nothing by the next pass is not waited for.
+    """
+    listed = {pod["metadata"]["uid"] for pod in pods}
+    unlisted = set(view.pods) - listed
+    awaited = unlisted - view.unlisted
+    view.unlisted = unlisted
+    return listed | awaited
 
 
 def clean_up(cluster: Cluster, view: View) -> int:

@@ -32,6 +32,8 @@ class View:
     pods: dict[str, Ours] = field(default_factory=dict)
     services: dict[str, Ours] = field(default_factory=dict)
     others: dict[str, Usage] = field(default_factory=dict)
+    unlisted: set[str] = field(default_factory=set)
+    """Pods that the reconciler's last list had no more, though the watch has not said that they ended."""
     _on_node: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
 
     def put_other(self, uid: str, usage: Usage | None) -> set[str]:
