@@ -52,7 +52,7 @@ def objects_of(gateway: Gateway, attempt_id: int) -> list[str]:
 
 
 def test_a_gang_runs_to_its_end(world: World, nodes: list[Node], gateway: Gateway, faults: Faults) -> None:
-    placement = start(world, nodes, **GANG, behaviour={"run-seconds": 3})
+    placement = start(world, nodes, **GANG, behaviour={"run-seconds": 8})
     job = reaches(placement, JobState.RUNNING)
     held = {gpu["index"] for gpu in faults.devices()["node-00000"] if gpu["holders"]}
     assert held == {0, 1, 2, 3}
